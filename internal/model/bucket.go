@@ -1,0 +1,96 @@
+package model
+
+import "time"
+
+// Algorithm is the way in which a bucket counts.
+type Algorithm string
+
+// The algorithms that a definition may name.
+const (
+	TokenBucket   Algorithm = "token_bucket"
+	FixedWindow   Algorithm = "fixed_window"
+	SlidingWindow Algorithm = "sliding_window"
+	SlidingLog    Algorithm = "sliding_log"
+	Concurrency   Algorithm = "concurrency"
+)
+
+// Partition says whose usage is counted together.
+type Partition string
+
+// The partitions.
+const (
+	PartitionShared Partition = "shared"
+	PartitionApp    Partition = "app"
+	PartitionKey    Partition = "key"
+	PartitionAppKey Partition = "app_key"
+)
+
+// Mode says what a decision does.
+type Mode string
+
+// The modes.
+const (
+	ModeEnforce Mode = "enforce" // limited calls are refused
+	ModeShadow  Mode = "shadow"  // decided and counted, always allowed
+	ModeOff     Mode = "off"     // allowed, not counted
+)
+
+// FailurePolicy says what the SDK answers when Redis gives no verdict.
+type FailurePolicy string
+
+// The failure policies.
+const (
+	FailOpen   FailurePolicy = "open"
+	FailClosed FailurePolicy = "closed"
+	FailLocal  FailurePolicy = "local"
+)
+
+// LossPolicy says how state restarts when Redis lost it.
+type LossPolicy string
+
+// The loss policies.
+const (
+	LossRefill LossPolicy = "refill" // from empty
+	LossFull   LossPolicy = "full"
+)
+
+// Definition is what an owner edits: the rules of one bucket.
+type Definition struct {
+	Description string            `json:"description"`
+	Labels      map[string]string `json:"labels"`
+	Apps        []string          `json:"apps"`   // registered app names, or AllApps; sorted
+	Owners      []string          `json:"owners"` // user names; sorted
+
+	Algorithm  Algorithm     `json:"algorithm"`
+	MaxPermits int64         `json:"max_permits"` // permits, 1..1,000,000,000
+	Rate       int64         `json:"rate"`        // permits per Period, 1..1,000,000,000; token_bucket only
+	Period     time.Duration `json:"-"`           // whole ms, 1 ms..31 d; the API carries period_ms
+	Partition  Partition     `json:"partition"`
+	Shards     int           `json:"shards"` // 1..64, above 1 only for the key partitions
+	Mode       Mode          `json:"mode"`
+	MaxWait    time.Duration `json:"-"` // whole ms, 0..1 h; 0 = no waiting; the API carries max_wait_ms
+
+	OnRedisFailure FailurePolicy `json:"on_redis_failure"`
+	AfterLoss      LossPolicy    `json:"after_loss"`
+}
+
+// Bucket is a named limit with what the system keeps about it.
+type Bucket struct {
+	Name string
+	Definition
+
+	Revision  int64 // +1 at every change of this name, never restarting
+	CreatedBy string
+	CreatedAt time.Time
+	UpdatedBy string
+	UpdatedAt time.Time
+
+	Sync SyncState
+}
+
+// SyncState tells how far Redis has followed MySQL for one bucket.
+type SyncState struct {
+	InstalledRevision int64  // the newest revision that Redis is known to have; 0 = none yet
+	Pending           bool   // Redis is not known to have the present revision
+	LastError         string // for operators: why the last push failed; "" when it did not
+}

@@ -1,0 +1,65 @@
+package model
+
+import "time"
+
+// Role is a user's role in the whole of Headgate.
+type Role string
+
+// The global roles.
+const (
+	RoleAdmin   Role = "admin"
+	RoleAuditor Role = "auditor"
+	RoleMember  Role = "member"
+)
+
+// Bounds of a password, in characters. The upper one keeps hashing affordable.
+const (
+	PasswordMin = 10
+	PasswordMax = 128
+)
+
+// User is a person who can log in.
+type User struct {
+	ID           int64
+	Name         string // unique, lower case
+	DisplayName  string
+	Role         Role
+	Disabled     bool
+	PasswordHash string // encoded argon2id with its parameters; never leaves the server
+	Revision     int64
+	CreatedBy    string
+	CreatedAt    time.Time
+	UpdatedBy    string
+	UpdatedAt    time.Time
+}
+
+// Validate checks a user's fields; the password is checked by ValidatePassword before it is hashed.
+func (u *User) Validate() error {
+	var v invalid
+	if !ValidUserName(u.Name) {
+		v.add("name", userNameRule)
+	}
+	checkText(&v, "display_name", u.DisplayName, 0, 100)
+	checkChoice(&v, "role", u.Role, RoleAdmin, RoleAuditor, RoleMember)
+	return v.err("the user")
+}
+
+// ValidatePassword checks a new password's length: 10..128 characters of valid UTF-8.
+func ValidatePassword(password string) error {
+	var v invalid
+	checkText(&v, "password", password, PasswordMin, PasswordMax)
+	return v.err("the user")
+}
+
+// Session is one login of one user: a family of refresh tokens, of which only the newest is good.
+type Session struct {
+	ID          string // random, 128 bits, also in the access token
+	UserID      int64
+	RefreshHash []byte // SHA-256 of the newest refresh token
+	PrevHash    []byte // of the one before it: seen again, it proves a theft and ends the session
+	CreatedAt   time.Time
+	RotatedAt   time.Time
+	ExpiresAt   time.Time
+	Address     string
+	UserAgent   string
+}
