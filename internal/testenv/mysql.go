@@ -96,7 +96,8 @@ func startMySQL() (*mysql.Config, error) {
 	if err := initMySQL(server, data); err != nil {
 		return nil, err
 	}
-	const account = "CREATE USER 'headgate'@'127.0.0.1' IDENTIFIED BY 'test'; GRANT ALL ON *.* TO 'headgate'@'127.0.0.1' WITH GRANT OPTION;\n"
+	// The server reads one statement a line.
+	const account = "CREATE USER 'headgate'@'127.0.0.1' IDENTIFIED BY 'test';\nGRANT ALL ON *.* TO 'headgate'@'127.0.0.1' WITH GRANT OPTION;\n"
 	initFile := filepath.Join(dir, "init.sql")
 	if err := os.WriteFile(initFile, []byte(account), 0o600); err != nil {
 		return nil, err
