@@ -1,0 +1,61 @@
+# Headgate. `make help` lists what you can do; `make run` and `make test` need nothing but Go, Node and make.
+SHELL := /usr/bin/env bash
+.DEFAULT_GOAL := help
+
+GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+WEB_SOURCES := $(shell find web/src web/public web/index.html web/*.json web/*.ts docs/openapi.json -type f 2>/dev/null)
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: web/dist/index.html ## Start Headgate on embedded parts with sample data, and print the URL and the logins
+	go run ./cmd/admin serve --embedded
+
+.PHONY: test
+test: web/dist/index.html ## Run everything: Go with -race on real servers, the console's unit tests, the browser
+	scripts/test.sh
+
+.PHONY: test-go
+test-go: ## Run the Go tests alone (-race, -shuffle) on real servers
+	scripts/test-go.sh
+
+.PHONY: test-web
+test-web: web/node_modules/.installed ## Run the console's unit tests alone
+	cd web && npm test --silent
+
+.PHONY: test-e2e
+test-e2e: web/dist/index.html ## Run the browser tests alone, against real MariaDB and Redis
+	scripts/test-e2e.sh
+
+.PHONY: lint
+lint: web/node_modules/.installed ## Check formatting, golangci-lint, ESLint and the console's types
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GOLANGCI) run ./...
+	cd web && npm run --silent lint
+
+.PHONY: build
+build: web/dist/index.html ## Build bin/admin (console inside) and bin/client-demo
+	go build -o bin/ ./cmd/admin ./cmd/client-demo
+
+.PHONY: openapi
+openapi: ## Write docs/openapi.json anew from the routes
+	go run ./cmd/admin openapi > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
+
+.PHONY: screenshots
+screenshots: web/dist/index.html ## Take a screenshot of every page into web/e2e/screenshots, in light, dark, Chinese and narrow
+	scripts/test-e2e.sh screenshots
+
+.PHONY: clean
+clean: ## Remove what was built (not data/)
+	rm -rf bin web/node_modules
+	find web/dist -mindepth 1 ! -name placeholder -delete 2>/dev/null || true
+
+web/node_modules/.installed: web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+web/dist/index.html: web/node_modules/.installed $(WEB_SOURCES)
+	cd web && npm run --silent build
+	@touch $@

@@ -1,0 +1,179 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Config is everything that the admin server can be told. docs/operations.md has the table of the variables.
+type Config struct {
+	Listen      string // host:port of the console and the API
+	MySQLDSN    string // empty with Embedded
+	RedisURL    string // empty with Embedded
+	RedisPrefix string // first part of every Redis key
+
+	Embedded            bool   // SQLite and Redis inside this process, for evaluation
+	DataDir             string // the embedded database's folder
+	EmbeddedRedisListen string // host:port of the embedded Redis
+	Demo                bool   // sample data and demo traffic; only with Embedded
+
+	AdminPassword string // of the first admin; generated when empty
+	SecureCookies bool   // cookies only over TLS
+
+	RepairInterval time.Duration // how often all of Redis is compared with the database
+	LogLevel       slog.Level
+	LogJSON        bool
+}
+
+// Defaults is the one place where a setting gets its value when nobody sets it.
+func Defaults() Config {
+	return Config{
+		Listen:              "127.0.0.1:8080",
+		RedisPrefix:         "headgate",
+		DataDir:             "data",
+		EmbeddedRedisListen: "127.0.0.1:6390",
+		Demo:                true,
+		RepairInterval:      15 * time.Second,
+		LogLevel:            slog.LevelInfo,
+	}
+}
+
+// setting binds an environment variable to a field.
+type setting struct {
+	name string
+	set  func(c *Config, value string) error
+}
+
+var settings = []setting{
+	{"HEADGATE_LISTEN", text(func(c *Config) *string { return &c.Listen })},
+	{"HEADGATE_MYSQL_DSN", text(func(c *Config) *string { return &c.MySQLDSN })},
+	{"HEADGATE_REDIS_URL", text(func(c *Config) *string { return &c.RedisURL })},
+	{"HEADGATE_REDIS_PREFIX", text(func(c *Config) *string { return &c.RedisPrefix })},
+	{"HEADGATE_DATA_DIR", text(func(c *Config) *string { return &c.DataDir })},
+	{"HEADGATE_EMBEDDED_REDIS_LISTEN", text(func(c *Config) *string { return &c.EmbeddedRedisListen })},
+	{"HEADGATE_DEMO", toggle(func(c *Config) *bool { return &c.Demo })},
+	{"HEADGATE_ADMIN_PASSWORD", text(func(c *Config) *string { return &c.AdminPassword })},
+	{"HEADGATE_SECURE_COOKIES", toggle(func(c *Config) *bool { return &c.SecureCookies })},
+	{"HEADGATE_REPAIR_INTERVAL", func(c *Config, v string) (err error) {
+		c.RepairInterval, err = time.ParseDuration(v)
+		if err != nil || c.RepairInterval < time.Second || c.RepairInterval > time.Hour {
+			return errors.New("must be a duration of 1s..1h, such as 15s")
+		}
+		return nil
+	}},
+	{"HEADGATE_LOG_LEVEL", func(c *Config, v string) error {
+		if c.LogLevel.UnmarshalText([]byte(v)) != nil {
+			return errors.New("must be debug, info, warn or error")
+		}
+		return nil
+	}},
+	{"HEADGATE_LOG_FORMAT", func(c *Config, v string) error {
+		if v != "text" && v != "json" {
+			return errors.New("must be text or json")
+		}
+		c.LogJSON = v == "json"
+		return nil
+	}},
+}
+
+func text(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		*field(c) = v
+		return nil
+	}
+}
+
+func toggle(field func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		switch strings.ToLower(v) {
+		case "on", "true", "1", "yes":
+			*field(c) = true
+		case "off", "false", "0", "no":
+			*field(c) = false
+		default:
+			return errors.New("must be on or off")
+		}
+		return nil
+	}
+}
+
+// FromEnv overlays the defaults with HEADGATE_… variables. Each may also be given as NAME_FILE, the path of a file that
+// holds the value, so that secrets need not stand in the environment. Every fault is collected before it returns.
+func FromEnv(getenv func(string) string) (Config, error) {
+	c := Defaults()
+	var faults []error
+	for _, s := range settings {
+		value, err := lookup(getenv, s.name)
+		if err == nil && value != "" {
+			err = s.set(&c, value)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s %w", s.name, err))
+		}
+	}
+	return c, errors.Join(faults...)
+}
+
+func lookup(getenv func(string) string, name string) (string, error) {
+	value, file := getenv(name), getenv(name+"_FILE")
+	if file == "" {
+		return value, nil
+	}
+	if value != "" {
+		return "", fmt.Errorf("and %s_FILE are both set; keep one", name)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("can't be read from %s_FILE: %w", name, err)
+	}
+	return strings.TrimRight(string(raw), "\r\n"), nil
+}
+
+const bothWays = `neither a database nor --embedded was given. Set HEADGATE_MYSQL_DSN and HEADGATE_REDIS_URL to run on real servers, or try Headgate out with "admin serve --embedded"`
+
+// Validate checks the settings together and reports every fault, a line each.
+func (c *Config) Validate() error {
+	var faults []error
+	if c.Embedded {
+		if c.MySQLDSN != "" || c.RedisURL != "" {
+			faults = append(faults, errors.New("--embedded can't stand beside HEADGATE_MYSQL_DSN or HEADGATE_REDIS_URL: it brings its own database and Redis. Unset them, or leave --embedded out"))
+		}
+		faults = append(faults, address("HEADGATE_EMBEDDED_REDIS_LISTEN", c.EmbeddedRedisListen))
+	} else {
+		faults = append(faults, c.validateServers())
+	}
+	faults = append(faults, address("HEADGATE_LISTEN", c.Listen))
+	if c.RedisPrefix == "" || strings.ContainsAny(c.RedisPrefix, "{} \t\r\n") || len(c.RedisPrefix) > 64 {
+		faults = append(faults, errors.New("HEADGATE_REDIS_PREFIX must be 1..64 characters without braces and spaces"))
+	}
+	return errors.Join(faults...)
+}
+
+func (c *Config) validateServers() error {
+	switch {
+	case c.MySQLDSN == "" && c.RedisURL == "":
+		return errors.New(bothWays)
+	case c.MySQLDSN == "":
+		return errors.New("HEADGATE_REDIS_URL is set but HEADGATE_MYSQL_DSN is not, e.g. user:password@tcp(127.0.0.1:3306)/headgate")
+	case c.RedisURL == "":
+		return errors.New("HEADGATE_MYSQL_DSN is set but HEADGATE_REDIS_URL is not, e.g. redis://127.0.0.1:6379/0")
+	}
+	if _, err := redis.ParseURL(c.RedisURL); err != nil {
+		return errors.New("HEADGATE_REDIS_URL must look like redis://[user:password@]host:port[/db] or rediss://…")
+	}
+	return nil
+}
+
+func address(name, value string) error {
+	if _, _, err := net.SplitHostPort(value); err != nil {
+		return fmt.Errorf("%s must be host:port, such as 127.0.0.1:8080, not %q", name, value)
+	}
+	return nil
+}
