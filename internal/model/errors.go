@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Code is the stable, machine-readable reason of an Error. API clients may switch on it.
@@ -39,6 +40,9 @@ type Error struct {
 	Message string
 	Fields  []FieldError
 	Cause   error
+
+	Permission string        // with CodeForbidden: the permission that is missing
+	RetryAfter time.Duration // with CodeTooMany and CodeUnavailable: try again after this; 0 = not known
 }
 
 func (e *Error) Error() string {

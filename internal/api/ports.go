@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/headgate/headgate/internal/model"
+)
+
+// Store is what the API needs of the database. Errors are *model.Error with the codes named here, beside CodeInternal
+// and CodeUnavailable; CodeNotFound, and CodeInvalid for a broken field, go without saying. Every write leaves its
+// change row in the same transaction; the Origin says on whose behalf.
+type Store interface {
+	BucketStore
+	AppStore
+	UserStore
+	ChangeStore
+}
+
+// BucketStore keeps buckets.
+type BucketStore interface {
+	// BucketFor returns a bucket and what the user is to it, who may be nothing to it.
+	BucketFor(ctx context.Context, user, name string) (model.Bucket, model.Relation, error)
+	Buckets(ctx context.Context, q model.BucketQuery) (model.Page[model.Bucket], error)
+	// CreateBucket: CodeTaken.
+	CreateBucket(ctx context.Context, name string, d model.Definition, o model.Origin) (model.Bucket, error)
+	// UpdateBucket: CodeStale when the revision is not base.
+	UpdateBucket(ctx context.Context, name string, base int64, d model.Definition, o model.Origin) (model.Bucket, error)
+	// DeleteBucket returns the revision of the tombstone. CodeStale.
+	DeleteBucket(ctx context.Context, name string, base int64, o model.Origin) (int64, error)
+	// CreatedRevision is the revision at which the bucket's present incarnation began.
+	CreatedRevision(ctx context.Context, name string) (int64, error)
+	// SyncRow says how far Redis has followed a name, deleted or not.
+	SyncRow(ctx context.Context, name string) (model.SyncRow, error)
+}
+
+// AppStore keeps apps and their members.
+type AppStore interface {
+	// AppFor returns an app and what the user is to it, who may be nothing to it.
+	AppFor(ctx context.Context, user, name string) (model.App, model.Relation, error)
+	Apps(ctx context.Context, q model.AppQuery) (model.Page[model.App], error)
+	// CreateApp: CodeTaken.
+	CreateApp(ctx context.Context, a model.App, o model.Origin) (model.App, error)
+	// UpdateApp: CodeStale.
+	UpdateApp(ctx context.Context, name string, base int64, description string, o model.Origin) (model.App, error)
+	// DeleteApp: CodeStale; CodeInUse when a bucket lists it.
+	DeleteApp(ctx context.Context, name string, base int64, o model.Origin) error
+	SetMember(ctx context.Context, app string, m model.Member, o model.Origin) error
+	RemoveMember(ctx context.Context, app, user string, o model.Origin) error
+	// AppRoles returns the user's role in each of these apps of which it is a member; nil names: in every app.
+	AppRoles(ctx context.Context, user string, names []string) (map[string]model.AppRole, error)
+}
+
+// UserStore keeps users.
+type UserStore interface {
+	User(ctx context.Context, name string) (model.User, error)
+	Users(ctx context.Context, q model.UserQuery) (model.Page[model.User], error)
+	// UserNames returns the names of enabled users that contain the text.
+	UserNames(ctx context.Context, search string, limit int) ([]string, error)
+	// CreateUser: CodeTaken.
+	CreateUser(ctx context.Context, u model.User, o model.Origin) (model.User, error)
+	// UpdateUser: CodeStale, CodeLastAdmin. Disabling ends the user's sessions.
+	UpdateUser(ctx context.Context, name string, base int64, p model.UserPatch, o model.Origin) (model.User, error)
+	// SetPassword ends the user's sessions.
+	SetPassword(ctx context.Context, id int64, hash string, o model.Origin) error
+}
+
+// ChangeStore keeps the history.
+type ChangeStore interface {
+	// Changes lists history rows, newest first.
+	Changes(ctx context.Context, q model.ChangeQuery) (model.Page[model.Change], error)
+	// AppendChange adds a row about something that changed nothing, such as a refused attempt.
+	AppendChange(ctx context.Context, c model.Change) error
+}
+
+// Pusher makes Redis follow the database for one bucket. The API calls it after the commit with a short deadline; its
+// failure is no failure of the request, for the outbox brings the bucket to Redis later.
+type Pusher interface {
+	Push(ctx context.Context, name string) error
+}
+
+// Live reads from Redis. Its errors reach the user as CodeUnavailable without their text.
+type Live interface {
+	// State reads a bucket's definition and, where all callers share one state, the permits left in it.
+	State(ctx context.Context, b model.Bucket) (State, error)
+	// Usage reads what the SDKs reported in the last minutes, the running one included, with Redis's time.
+	Usage(ctx context.Context, bucket string, minutes int) (Usage, error)
+}
+
+// State is what Redis has of one bucket.
+type State struct {
+	Present  bool   // a definition is installed
+	Revision int64  // of that definition; 0 when absent
+	Permits  *int64 // permits that could be acquired now; nil for partitions with more than one state
+	Now      time.Time
+}
+
+// Usage is what was granted and refused, per app and minute, with the Redis time of the reading.
+type Usage struct {
+	Rows []UsageRow
+	Now  time.Time
+}
+
+// UsageRow counts one app's permits in one minute.
+type UsageRow struct {
+	Minute        int64 // unix minute of Redis time
+	App           string
+	Granted       int64
+	Limited       int64
+	ShadowLimited int64
+}
+
+// Health reads the state of the parts that the server leans on.
+type Health interface {
+	// Ready is nil when requests can be served: the database answers.
+	Ready(ctx context.Context) error
+	// System reads everything that the System page shows. Parts that do not answer are reported as such.
+	System(ctx context.Context) System
+}
+
+// System is the state of the installation. Texts are for people and hold no addresses, passwords or SQL.
+type System struct {
+	Version  string
+	Embedded bool // evaluation mode: SQLite and Redis in process
+	Database Part
+	Redis    Part
+	Owner    RedisOwner
+	Pending  int64 // buckets that Redis is not known to have
+}
+
+// Part is one thing that the server leans on.
+type Part struct {
+	Kind     string   // "mariadb", "mysql", "sqlite", "redis", "embedded" …
+	Version  string   // "" when it does not answer
+	OK       bool     // it answers
+	Message  string   // what is wrong in a sentence; "" when nothing is
+	Warnings []string // settings that are not safe, e.g. a maxmemory-policy that evicts
+}
+
+// RedisOwner says whose Redis it is.
+type RedisOwner struct {
+	Deployment string // this deployment's id
+	Redis      string // the id that Redis carries; "" when not known
+	Ours       bool
+}

@@ -1,0 +1,102 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"log/slog"
+	"time"
+
+	"github.com/headgate/headgate/internal/model"
+)
+
+// Lifetimes of what a login makes.
+const (
+	AccessLife     = 15 * time.Minute
+	SessionIdle    = 7 * 24 * time.Hour  // a session unused for this long ends
+	SessionMaxLife = 30 * 24 * time.Hour // a session ends after this, however busy
+)
+
+// Store is what the service needs of the database. Errors are *model.Error; CodeNotFound where a user or a session is
+// not there.
+type Store interface {
+	User(ctx context.Context, name string) (model.User, error)
+	CreateSession(ctx context.Context, s model.Session) error
+	// Session returns a session with its user, both as they are now; it does not check whether they are still good.
+	Session(ctx context.Context, id string) (model.Session, model.User, error)
+	// RotateSession exchanges the hash of a refresh token; of two calls with the same old one only one succeeds.
+	RotateSession(ctx context.Context, id string, old, next []byte, at, expires time.Time) (model.RotateResult, error)
+	DeleteSession(ctx context.Context, id string) error
+	AppendChange(ctx context.Context, c model.Change) error
+}
+
+// KeyStore keeps the signing key where every server of the deployment reads the same one. SigningKey returns the key
+// that is kept; if there is none it keeps and returns fresh. It must be atomic between servers.
+type KeyStore interface {
+	SigningKey(ctx context.Context, fresh []byte) ([]byte, error)
+}
+
+// KeyBytes is the least length of a signing key.
+const KeyBytes = 32
+
+// LoadKey returns the deployment's signing key, making one at the first start.
+func LoadKey(ctx context.Context, keys KeyStore) ([]byte, error) {
+	fresh := make([]byte, KeyBytes)
+	if _, err := rand.Read(fresh); err != nil {
+		return nil, err
+	}
+	return keys.SigningKey(ctx, fresh)
+}
+
+// Config is what New needs.
+type Config struct {
+	Store Store
+	// Keys sign and prove tokens, each of at least KeyBytes. The first signs; further ones are older and only prove.
+	Keys    [][]byte
+	Hashing Hashing          // zero: DefaultHashing
+	Log     *slog.Logger     // nil: slog.Default()
+	Now     func() time.Time // nil: time.Now
+}
+
+// Service logs people in and out and says who is behind a token. It is safe for concurrent use.
+type Service struct {
+	store  Store
+	tokens *tokens
+	hasher *Hasher
+	limits *attempts
+	log    *slog.Logger
+	now    func() time.Time
+	decoy  string // hash of a password that nobody has: an unknown user costs as much time as a known one
+}
+
+// New makes the service. It fails when a key is missing or too short.
+func New(c Config) (*Service, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.Hashing == (Hashing{}) {
+		c.Hashing = DefaultHashing
+	}
+	tokens, err := newTokens(c.Keys, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	hasher := NewHasher(c.Hashing)
+	decoy, err := hasher.Hash(context.Background(), randomText(16))
+	if err != nil {
+		return nil, err
+	}
+	return &Service{
+		store: c.Store, tokens: tokens, hasher: hasher, limits: newAttempts(c.Now), log: c.Log, now: c.Now, decoy: decoy,
+	}, nil
+}
+
+// randomText returns n random bytes as URL-safe text.
+func randomText(n int) string {
+	raw := make([]byte, n)
+	_, _ = rand.Read(raw) // documented never to fail
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
