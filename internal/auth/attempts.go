@@ -10,15 +10,12 @@ import (
 // Bounds on failed logins within attemptWindow. One person at one place may err a few times; one place may not try many
 // names, nor many places one name. The last bound is wide, since reaching it locks the true user out for a while too.
 const (
-	attemptWindow      = 15 * time.Minute
-	attemptsPair       = 5
-	attemptsAddress    = 50
-	attemptsUser       = 100
-	attemptEntries     = 20_000 // the most windows kept; the memory stays below a few MiB
-	attemptKeyBytes    = 128    // longer names and addresses are cut
-	attemptKindPair    = "pair"
-	attemptKindAddress = "address"
-	attemptKindUser    = "user"
+	attemptWindow   = 15 * time.Minute
+	attemptsPair    = 5
+	attemptsAddress = 50
+	attemptsUser    = 100
+	attemptEntries  = 20_000 // the most windows kept; the memory stays below a few MiB
+	attemptKeyBytes = 128    // longer names and addresses are cut
 )
 
 // attempts counts the failed logins of this process.
@@ -47,9 +44,9 @@ type attemptBound struct {
 func boundsOf(user, address string) [3]attemptBound {
 	user, address = user[:min(len(user), attemptKeyBytes)], address[:min(len(address), attemptKeyBytes)]
 	return [3]attemptBound{
-		{attemptKey{attemptKindPair, user, address}, attemptsPair},
-		{attemptKey{attemptKindAddress, "", address}, attemptsAddress},
-		{attemptKey{attemptKindUser, user, ""}, attemptsUser},
+		{attemptKey{"pair", user, address}, attemptsPair},
+		{attemptKey{"address", "", address}, attemptsAddress},
+		{attemptKey{"user", user, ""}, attemptsUser},
 	}
 }
 
@@ -79,17 +76,23 @@ func (a *attempts) take(user, address string) error {
 	return nil
 }
 
-// succeeded takes back an attempt that was none, and forgives the person's earlier errors at this place.
-func (a *attempts) succeeded(user, address string) {
+// refund takes back an attempt that was none: it failed for a reason of ours.
+func (a *attempts) refund(user, address string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, b := range boundsOf(user, address) {
-		if b.key.kind == attemptKindPair {
-			delete(a.windows, b.key)
-		} else if c := a.windows[b.key]; c != nil && c.failed > 0 {
+		if c := a.windows[b.key]; c != nil && c.failed > 0 {
 			c.failed--
 		}
 	}
+}
+
+// forgive takes back an attempt that succeeded, and with it the person's earlier errors at this place.
+func (a *attempts) forgive(user, address string) {
+	a.refund(user, address)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.windows, boundsOf(user, address)[0].key)
 }
 
 // makeRoom keeps the map bounded: ended windows go first, then whichever the map yields.

@@ -1,0 +1,248 @@
+package auth
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/headgate/headgate/internal/model"
+)
+
+// Client is where a request comes from, for the history.
+type Client struct {
+	Address   string
+	UserAgent string
+	RequestID string
+}
+
+// Grant is what a login or a refresh hands out.
+type Grant struct {
+	Principal
+	Access        string
+	AccessExpires time.Time
+	// Refresh is the new refresh token; "" says that the caller's other tab has just been given it.
+	Refresh        string
+	RefreshExpires time.Time
+}
+
+// One refusal for every reason, so that it tells nothing about which names exist.
+var (
+	errWrongLogin = model.Errorf(model.CodeUnauthorized, "the name or the password is wrong")
+	errNoSession  = model.Errorf(model.CodeUnauthorized, "log in first")
+)
+
+// Login proves a password and makes a session. CodeUnauthorized for a wrong name or password and for a disabled user
+// alike, and as slowly; CodeTooMany after too many failures; CodeUnavailable when too many log in at once.
+func (s *Service) Login(ctx context.Context, name, password string, c Client) (Grant, error) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if err := s.limits.take(name, c.Address); err != nil {
+		s.log.WarnContext(ctx, "login held off after too many failures", "user", name, "address", c.Address, "request_id", c.RequestID)
+		return Grant{}, err
+	}
+	user, refusal, err := s.prove(ctx, name, password)
+	if err != nil {
+		s.limits.refund(name, c.Address)
+		return Grant{}, err
+	}
+	if refusal != "" {
+		return Grant{}, s.refuseLogin(ctx, name, refusal, c)
+	}
+	grant, err := s.begin(ctx, user, c)
+	if model.CodeOf(err) == model.CodeUnauthorized { // disabled or removed in this very moment
+		return Grant{}, s.refuseLogin(ctx, name, "the user is disabled", c)
+	}
+	s.limits.forgive(name, c.Address)
+	return grant, err
+}
+
+// prove checks a name and a password. The refusal is for the history only; "" means that the person is who it says.
+func (s *Service) prove(ctx context.Context, name, password string) (user model.User, refusal string, err error) {
+	user, err = s.store.User(ctx, name)
+	hash := user.PasswordHash
+	unknown := model.CodeOf(err) == model.CodeNotFound
+	switch {
+	case unknown:
+		hash = s.decoy
+	case err != nil:
+		return user, "", err
+	}
+	right, err := s.hasher.Verify(ctx, hash, password)
+	switch {
+	case err != nil:
+		return user, "", err
+	case unknown:
+		return user, "no such user", nil
+	case !right:
+		return user, "wrong password", nil
+	case user.Disabled:
+		return user, "the user is disabled", nil
+	}
+	return user, "", nil
+}
+
+// refuseLogin records a refusal. What was typed as a name is kept only if it may be one: it may be a password.
+func (s *Service) refuseLogin(ctx context.Context, name, reason string, c Client) error {
+	if !model.ValidUserName(name) {
+		name = ""
+	}
+	s.log.WarnContext(ctx, "login refused", "user", name, "reason", reason, "address", c.Address, "request_id", c.RequestID)
+	if err := s.record(ctx, model.ActionLoginRefused, name, reason, c); err != nil {
+		return err
+	}
+	return errWrongLogin
+}
+
+// begin makes a session and its first tokens.
+func (s *Service) begin(ctx context.Context, user model.User, c Client) (Grant, error) {
+	now := s.now().UTC()
+	session := model.Session{
+		ID: randomText(16), UserID: user.ID, CreatedAt: now, RotatedAt: now, ExpiresAt: now.Add(SessionIdle),
+		Address: c.Address, UserAgent: c.UserAgent,
+	}
+	grant, err := s.grant(user, session, session.ExpiresAt)
+	if err != nil {
+		return Grant{}, err
+	}
+	session.RefreshHash = tokenHash(grant.Refresh)
+	if err := s.store.CreateSession(ctx, session); err != nil {
+		return Grant{}, err
+	}
+	if err := s.record(ctx, model.ActionLogin, user.Name, "", c); err != nil {
+		// A login that left no trace is no login.
+		_ = s.store.DeleteSession(context.WithoutCancel(ctx), session.ID)
+		return Grant{}, err
+	}
+	return grant, nil
+}
+
+// Refresh exchanges a refresh token for new tokens. CodeUnauthorized when it is not the newest of a living session; an
+// old one that comes back ends the session, since one of the two that had it is a thief.
+func (s *Service) Refresh(ctx context.Context, refresh string, c Client) (Grant, error) {
+	id, err := s.tokens.session(audienceRefresh, refresh)
+	if err != nil {
+		return Grant{}, errNoSession
+	}
+	session, user, err := s.living(ctx, id)
+	if err != nil {
+		return Grant{}, err
+	}
+	now := s.now().UTC()
+	expires := earlier(now.Add(SessionIdle), session.CreatedAt.Add(SessionMaxLife))
+	grant, err := s.grant(user, session, expires)
+	if err != nil {
+		return Grant{}, err
+	}
+	result, err := s.store.RotateSession(ctx, id, tokenHash(refresh), tokenHash(grant.Refresh), now, expires)
+	switch {
+	case model.CodeOf(err) == model.CodeNotFound:
+		return Grant{}, errNoSession
+	case err != nil:
+		return Grant{}, err
+	case result == model.Rotated:
+		return grant, nil
+	case result == model.RotateConcurrent:
+		grant.Refresh, grant.RefreshExpires = "", time.Time{}
+		return grant, nil
+	}
+	s.log.WarnContext(ctx, "an old refresh token came back; its session is ended", "user", user.Name, "address", c.Address, "request_id", c.RequestID)
+	if err := s.store.DeleteSession(ctx, id); err != nil {
+		return Grant{}, err
+	}
+	if err := s.record(ctx, model.ActionTokenReused, user.Name, "an old refresh token came back; its session was ended", c); err != nil {
+		return Grant{}, err
+	}
+	return Grant{}, errNoSession
+}
+
+// Logout ends the session that either token names; tokens that prove nothing end nothing, and are no error.
+func (s *Service) Logout(ctx context.Context, access, refresh string, c Client) error {
+	id, err := s.tokens.session(audienceAccess, access)
+	if err != nil {
+		if id, err = s.tokens.session(audienceRefresh, refresh); err != nil {
+			return nil
+		}
+	}
+	_, user, err := s.store.Session(ctx, id)
+	if model.CodeOf(err) == model.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.store.DeleteSession(ctx, id); err != nil {
+		return err
+	}
+	return s.record(ctx, model.ActionLogout, user.Name, "", c)
+}
+
+// Authenticate says who is behind an access token. It reads the session and the user each time, so that a logout, a
+// disabled user and a changed role count at once. CodeUnauthorized otherwise.
+func (s *Service) Authenticate(ctx context.Context, access string) (Principal, error) {
+	id, err := s.tokens.session(audienceAccess, access)
+	if err != nil {
+		return Principal{}, errNoSession
+	}
+	session, user, err := s.living(ctx, id)
+	if err != nil {
+		return Principal{}, err
+	}
+	return principal(user, session), nil
+}
+
+// HashPassword checks a new password's length and encodes it. CodeInvalid with field "password", CodeUnavailable.
+func (s *Service) HashPassword(ctx context.Context, password string) (string, error) {
+	if err := model.ValidatePassword(password); err != nil {
+		return "", err
+	}
+	return s.hasher.Hash(ctx, password)
+}
+
+// living returns a session that is good now, with a user who may use it.
+func (s *Service) living(ctx context.Context, id string) (model.Session, model.User, error) {
+	session, user, err := s.store.Session(ctx, id)
+	if model.CodeOf(err) == model.CodeNotFound {
+		return session, user, errNoSession
+	}
+	if err != nil {
+		return session, user, err
+	}
+	if user.Disabled || !s.now().Before(session.ExpiresAt) {
+		return session, user, errNoSession
+	}
+	return session, user, nil
+}
+
+// grant signs a pair of tokens; the access token never outlives the session.
+func (s *Service) grant(user model.User, session model.Session, expires time.Time) (Grant, error) {
+	g := Grant{
+		Principal:      principal(user, session),
+		AccessExpires:  earlier(s.now().Add(AccessLife), expires),
+		RefreshExpires: expires,
+	}
+	var err error
+	if g.Access, err = s.tokens.sign(audienceAccess, session.ID, g.AccessExpires); err != nil {
+		return Grant{}, err
+	}
+	g.Refresh, err = s.tokens.sign(audienceRefresh, session.ID, expires)
+	return g, err
+}
+
+func (s *Service) record(ctx context.Context, action model.Action, user, reason string, c Client) error {
+	return s.store.AppendChange(ctx, model.Change{
+		At: s.now().UTC(), Actor: user, Action: action, TargetKind: model.TargetUser, Target: user,
+		Reason: reason, Address: c.Address, RequestID: c.RequestID,
+	})
+}
+
+func principal(user model.User, session model.Session) Principal {
+	return Principal{
+		UserID: user.ID, Name: user.Name, DisplayName: user.DisplayName, Role: user.Role, SessionID: session.ID,
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
