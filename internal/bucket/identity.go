@@ -1,0 +1,84 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Claim makes the deployment the owner of this Redis if it has none, and returns the owner: equal to deployment when
+// it is ours.
+func (e *Engine) Claim(ctx context.Context, deployment string) (owner string, err error) {
+	if err := e.checkDeployment(deployment); err != nil {
+		return "", err
+	}
+	if err := e.rdb.SetNX(ctx, e.keys.owner(), deployment, 0).Err(); err != nil {
+		return "", fmt.Errorf("claim Redis: %w", err)
+	}
+	owner, err = e.rdb.Get(ctx, e.keys.owner()).Result()
+	if err != nil {
+		return "", fmt.Errorf("read the owner of Redis: %w", err)
+	}
+	return owner, nil
+}
+
+// Adopt makes the deployment the owner of this Redis and of every definition in the index, whoever had them before.
+func (e *Engine) Adopt(ctx context.Context, deployment string) error {
+	return nil
+}
+
+func (e *Engine) checkDeployment(deployment string) error {
+	if e.broken != nil {
+		return e.broken
+	}
+	if deployment == "" {
+		return invalid("deployment", "must not be empty")
+	}
+	return nil
+}
+
+// IndexedNames returns the names of the installed buckets, sorted. Install and Remove keep the index; a crash between
+// the two steps of either can leave a name too many, or of a bucket recreated at that instant one too few until its
+// next Install.
+func (e *Engine) IndexedNames(ctx context.Context) ([]string, error) {
+	if e.broken != nil {
+		return nil, e.broken
+	}
+	names, err := e.rdb.SMembers(ctx, e.keys.index()).Result()
+	if err != nil {
+		return nil, fmt.Errorf("read the index: %w", err)
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+// ReadMark returns the mark that WriteMark wrote last; ok is false when there is none, as after a loss of data.
+func (e *Engine) ReadMark(ctx context.Context) (mark time.Time, ok bool, err error) {
+	if e.broken != nil {
+		return time.Time{}, false, e.broken
+	}
+	us, err := e.rdb.Get(ctx, e.keys.epoch()).Int64()
+	if errors.Is(err, redis.Nil) {
+		return time.Time{}, false, nil
+	}
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("read the epoch mark: %w", err)
+	}
+	return time.UnixMicro(us).UTC(), true, nil
+}
+
+// WriteMark stores the mark, to the microsecond.
+func (e *Engine) WriteMark(ctx context.Context, mark time.Time) error {
+	if e.broken != nil {
+		return e.broken
+	}
+	if err := e.rdb.Set(ctx, e.keys.epoch(), strconv.FormatInt(mark.UnixMicro(), 10), 0).Err(); err != nil {
+		return fmt.Errorf("write the epoch mark: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Usage is what one app used of one bucket in one minute, or an amount to be added to it.
+type Usage struct {
+	Bucket, App   string
+	Minute        int64 // whole minutes of Redis time since 1970
+	Granted       int64 // permits granted
+	Limited       int64 // permits refused
+	ShadowLimited int64 // permits that mode shadow let pass although they were limited
+}
+
+const usageTTL = 48 * time.Hour
+
+// MinutesBound is the most minutes that one ReadUsage returns.
+const MinutesBound = 48 * 60
+
+// ReportUsage adds the amounts to their minutes, in one pipeline, and keeps each minute for 48 hours after its last
+// report. Amounts of 0 cost nothing. After an error some may have been added.
+func (e *Engine) ReportUsage(ctx context.Context, usage []Usage) error {
+	if e.broken != nil {
+		return e.broken
+	}
+	pipe := e.rdb.Pipeline()
+	for _, u := range usage {
+		if !validName(u.Bucket) || !validName(u.App) {
+			return invalid("usage", "bucket and app "+nameRule)
+		}
+		key := e.keys.usage(u.Bucket, u.Minute)
+		touched := false
+		for kind, amount := range map[string]int64{"g": u.Granted, "l": u.Limited, "s": u.ShadowLimited} {
+			if amount > 0 {
+				pipe.HIncrBy(ctx, key, kind+":"+u.App, amount)
+				touched = true
+			}
+		}
+		if touched {
+			pipe.Expire(ctx, key, usageTTL)
+		}
+	}
+	if pipe.Len() == 0 {
+		return nil
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("report usage: %w", err)
+	}
+	return nil
+}
+
+// ReadUsage returns the usage of a bucket from minute from to minute to, both included, ordered by minute and app.
+// Minutes without usage have no rows. At most MinutesBound minutes may be asked for.
+func (e *Engine) ReadUsage(ctx context.Context, name string, from, to int64) ([]Usage, error) {
+	switch {
+	case e.broken != nil:
+		return nil, e.broken
+	case !validName(name):
+		return nil, invalid("name", nameRule)
+	case to < from:
+		return nil, nil
+	case to-from >= MinutesBound:
+		return nil, invalid("minutes", "must be at most %d", MinutesBound)
+	}
+	pipe := e.rdb.Pipeline()
+	minutes := make([]*redis.MapStringStringCmd, 0, to-from+1)
+	for m := from; m <= to; m++ {
+		minutes = append(minutes, pipe.HGetAll(ctx, e.keys.usage(name, m)))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, wrap(err, "read the usage of", name)
+	}
+	var all []Usage
+	for i, cmd := range minutes {
+		rows, err := usageOf(name, from+int64(i), cmd.Val())
+		if err != nil {
+			return nil, wrap(err, "read the usage of", name)
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+var errUsageField = errors.New("a usage field has an unknown form")
+
+// usageOf gathers the fields "g:APP", "l:APP" and "s:APP" of one minute into a row per app.
+func usageOf(name string, minute int64, fields map[string]string) ([]Usage, error) {
+	byApp := map[string]*Usage{}
+	for field, value := range fields {
+		amount, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || len(field) < 3 || field[1] != ':' {
+			return nil, errUsageField
+		}
+		app := field[2:]
+		u := byApp[app]
+		if u == nil {
+			u = &Usage{Bucket: name, App: app, Minute: minute}
+			byApp[app] = u
+		}
+		switch field[0] {
+		case 'g':
+			u.Granted = amount
+		case 'l':
+			u.Limited = amount
+		case 's':
+			u.ShadowLimited = amount
+		}
+	}
+	rows := make([]Usage, 0, len(byApp))
+	for _, u := range byApp {
+		rows = append(rows, *u)
+	}
+	sort.Slice(rows, func(i, j int) bool { return rows[i].App < rows[j].App })
+	return rows, nil
+}
