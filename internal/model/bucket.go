@@ -79,11 +79,12 @@ type Bucket struct {
 	Name string
 	Definition
 
-	Revision  int64 // +1 at every change of this name, never restarting
-	CreatedBy string
-	CreatedAt time.Time
-	UpdatedBy string
-	UpdatedAt time.Time
+	Revision        int64 // +1 at every change of this name, never restarting
+	CreatedRevision int64 // at which this bucket began; earlier revisions belong to a deleted one of the same name
+	CreatedBy       string
+	CreatedAt       time.Time
+	UpdatedBy       string
+	UpdatedAt       time.Time
 
 	Sync SyncState
 }

@@ -21,6 +21,7 @@ const (
 	ActionMemberRemove  Action = "member.remove"
 	ActionUserCreate    Action = "user.create"
 	ActionUserUpdate    Action = "user.update"
+	ActionUserPassword  Action = "user.password"
 	ActionLogin         Action = "login"
 	ActionLoginRefused  Action = "login.refused"
 	ActionLogout        Action = "logout"
