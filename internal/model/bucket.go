@@ -5,14 +5,8 @@ import "time"
 // Algorithm is the way in which a bucket counts.
 type Algorithm string
 
-// The algorithms that a definition may name.
-const (
-	TokenBucket   Algorithm = "token_bucket"
-	FixedWindow   Algorithm = "fixed_window"
-	SlidingWindow Algorithm = "sliding_window"
-	SlidingLog    Algorithm = "sliding_log"
-	Concurrency   Algorithm = "concurrency"
-)
+// TokenBucket is the algorithm that this version enforces: rate permits arrive per period, up to max_permits.
+const TokenBucket Algorithm = "token_bucket"
 
 // Partition says whose usage is counted together.
 type Partition string
@@ -63,10 +57,10 @@ type Definition struct {
 
 	Algorithm  Algorithm     `json:"algorithm"`
 	MaxPermits int64         `json:"max_permits"` // permits, 1..1,000,000,000
-	Rate       int64         `json:"rate"`        // permits per Period, 1..1,000,000,000; token_bucket only
+	Rate       int64         `json:"rate"`        // permits per Period, 1..1,000,000,000
 	Period     time.Duration `json:"-"`           // whole ms, 1 ms..31 d; the API carries period_ms
 	Partition  Partition     `json:"partition"`
-	Shards     int           `json:"shards"` // 1..64, above 1 only for the key partitions
+	Shards     int           `json:"shards"` // slots over which keys are spread; 1 in this version
 	Mode       Mode          `json:"mode"`
 	MaxWait    time.Duration `json:"-"` // whole ms, 0..1 h; 0 = no waiting; the API carries max_wait_ms
 

@@ -13,11 +13,9 @@ import (
 // Bounds of a definition (DESIGN: a bucket definition).
 const (
 	MaxPermitsBound     = 1_000_000_000
-	MaxPermitsListBound = 100_000 // sliding_log and concurrency keep one entry a permit
 	RateBound           = 1_000_000_000
 	PeriodMin           = time.Millisecond
 	PeriodMax           = 31 * 24 * time.Hour
-	LeaseMin            = time.Second
 	FillTimeYears       = 10
 	MaxWaitBound        = time.Hour
 	AppsBound           = 1000
@@ -25,7 +23,7 @@ const (
 	LabelsBound         = 20
 	LabelLengthBound    = 63
 	DescriptionBound    = 1000
-	ShardsBound         = 64
+	ShardsBound         = 1 // this version keeps a bucket in one slot
 	ReasonBound         = 500
 )
 
@@ -116,7 +114,7 @@ func (d *Definition) validateNames(v *invalid) {
 }
 
 func (d *Definition) validateChoices(v *invalid) {
-	checkChoice(v, "algorithm", d.Algorithm, TokenBucket, FixedWindow, SlidingWindow, SlidingLog, Concurrency)
+	checkChoice(v, "algorithm", d.Algorithm, TokenBucket)
 	checkChoice(v, "partition", d.Partition, PartitionShared, PartitionApp, PartitionKey, PartitionAppKey)
 	checkChoice(v, "mode", d.Mode, ModeEnforce, ModeShadow, ModeOff)
 	checkChoice(v, "on_redis_failure", d.OnRedisFailure, FailOpen, FailClosed, FailLocal)
@@ -124,39 +122,21 @@ func (d *Definition) validateChoices(v *invalid) {
 }
 
 func (d *Definition) validateNumbers(v *invalid) {
-	maxBound := int64(MaxPermitsBound)
-	if d.Algorithm == SlidingLog || d.Algorithm == Concurrency {
-		maxBound = MaxPermitsListBound
-	}
-	checkRange(v, "max_permits", d.MaxPermits, 1, maxBound)
-	switch d.Algorithm {
-	case TokenBucket:
-		checkRange(v, "rate", d.Rate, 1, RateBound)
-	default:
-		if d.Rate != 0 {
-			v.add("rate", "belongs to token_bucket only; leave it out for %s", d.Algorithm)
-		}
-	}
-	periodMin := PeriodMin
-	if d.Algorithm == Concurrency {
-		periodMin = LeaseMin
-	}
-	checkMillis(v, "period_ms", d.Period, periodMin, PeriodMax)
+	checkRange(v, "max_permits", d.MaxPermits, 1, MaxPermitsBound)
+	checkRange(v, "rate", d.Rate, 1, RateBound)
+	checkMillis(v, "period_ms", d.Period, PeriodMin, PeriodMax)
 	checkMillis(v, "max_wait_ms", d.MaxWait, 0, MaxWaitBound)
 	checkRange(v, "shards", int64(d.Shards), 1, ShardsBound)
-	if d.Shards > 1 && !d.Keyed() {
-		v.add("shards", "must be 1 unless the partition is key or app_key")
-	}
-	if len(v.fields) == 0 && d.Algorithm == TokenBucket && fillTimeTooLong(d) {
+	if len(v.fields) == 0 && fillTimeTooLong(d) {
 		v.add("rate", "fills the bucket in more than %d years; raise rate or lower max_permits or period_ms", FillTimeYears)
 	}
 }
 
-// fillTimeTooLong compares max_permits·period/rate with ten years. In ms the product is at most 1e9 · 2.7e9, which an
-// int64 holds.
+// fillTimeTooLong compares max_permits·period/rate with ten years of 366 days. In ms the product is at most
+// 1e9 · 2.7e9, which an int64 holds.
 func fillTimeTooLong(d *Definition) bool {
 	const tenYearsMS = FillTimeYears * 366 * 24 * 3600 * 1000
-	return d.MaxPermits*d.Period.Milliseconds()/d.Rate >= tenYearsMS
+	return d.MaxPermits*d.Period.Milliseconds() > tenYearsMS*d.Rate
 }
 
 // ValidateBucketName checks a bucket's name.
