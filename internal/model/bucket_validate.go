@@ -12,19 +12,19 @@ import (
 
 // Bounds of a definition (DESIGN: a bucket definition).
 const (
-	MaxPermitsBound     = 1_000_000_000
-	RateBound           = 1_000_000_000
-	PeriodMin           = time.Millisecond
-	PeriodMax           = 31 * 24 * time.Hour
-	FillTimeYears       = 10
-	MaxWaitBound        = time.Hour
-	AppsBound           = 1000
-	OwnersBound         = 100
-	LabelsBound         = 20
-	LabelLengthBound    = 63
-	DescriptionBound    = 1000
-	ShardsBound         = 1 // this version keeps a bucket in one slot
-	ReasonBound         = 500
+	MaxPermitsBound  = 1_000_000_000
+	RateBound        = 1_000_000_000
+	PeriodMin        = time.Millisecond
+	PeriodMax        = 31 * 24 * time.Hour
+	FillTimeYears    = 10
+	MaxWaitBound     = time.Hour
+	AppsBound        = 1000
+	OwnersBound      = 100
+	LabelsBound      = 20
+	LabelLengthBound = 63
+	DescriptionBound = 1000
+	ShardsBound      = 1 // this version keeps a bucket in one slot
+	ReasonBound      = 500
 )
 
 // Defaults that a definition gets for fields left out.
@@ -133,10 +133,11 @@ func (d *Definition) validateNumbers(v *invalid) {
 }
 
 // fillTimeTooLong compares max_permits·period/rate with ten years of 366 days. In ms the product is at most
-// 1e9 · 2.7e9, which an int64 holds.
+// 1e9 · 2.7e9, which an int64 holds. The engine has the same bound.
 func fillTimeTooLong(d *Definition) bool {
 	const tenYearsMS = FillTimeYears * 366 * 24 * 3600 * 1000
-	return d.MaxPermits*d.Period.Milliseconds() > tenYearsMS*d.Rate
+	fillMS := (d.MaxPermits*d.Period.Milliseconds() + d.Rate - 1) / d.Rate
+	return fillMS > tenYearsMS
 }
 
 // ValidateBucketName checks a bucket's name.
