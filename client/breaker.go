@@ -1,0 +1,75 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/headgate/headgate/internal/bucket"
+)
+
+const (
+	breakerThreshold = 3 // failures in a row
+	firstProbe       = 25 * time.Millisecond
+	longestProbe     = 500 * time.Millisecond
+)
+
+// breaker keeps calls from waiting for a Redis that does not answer. Failures in a row open it; while it is open calls
+// are answered by policy at once and a goroutine probes, so that no caller pays for finding out; a probe that is
+// answered within the deadline closes it. An error that Redis itself replies is an answer, not a failure.
+type breaker struct {
+	life  context.Context // ends with the client
+	probe func(context.Context) error
+	log   *slog.Logger
+	spawn func(func()) // runs a goroutine that Close waits for
+
+	failures atomic.Int32
+	open     atomic.Bool
+}
+
+// allows tells whether Redis may be asked.
+func (b *breaker) allows() bool { return !b.open.Load() }
+
+// note takes in how Redis answered a call.
+func (b *breaker) note(err error) {
+	var unasked *bucket.InvalidError
+	switch {
+	case err == nil || repliedByRedis(err):
+		if b.failures.Load() != 0 {
+			b.failures.Store(0)
+		}
+	case errors.As(err, &unasked):
+		// The engine refused to ask: this says nothing about Redis.
+	case b.failures.Add(1) >= breakerThreshold && b.open.CompareAndSwap(false, true):
+		b.log.Warn("headgate: Redis does not answer; buckets follow their failure policy until it is back", "error", err)
+		b.spawn(b.probeUntilBack)
+	}
+}
+
+// repliedByRedis tells whether an error is Redis's own answer, which shows that it is there.
+func repliedByRedis(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply)
+}
+
+func (b *breaker) probeUntilBack() {
+	began := time.Now()
+	for pause := firstProbe; ; pause = min(2*pause, longestProbe) {
+		select {
+		case <-b.life.Done():
+			return
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		if b.probe(b.life) == nil {
+			break
+		}
+	}
+	b.failures.Store(0)
+	b.open.Store(false)
+	b.log.Info("headgate: Redis answers again", "after", time.Since(began).Round(time.Millisecond))
+}

@@ -1,0 +1,74 @@
+package client
+
+// MaxKey is the length in bytes of the longest key.
+const MaxKey = 512
+
+const maxName = 128
+
+// CallOption says more about one call. It is a plain value, so that handing it over allocates nothing.
+type CallOption struct {
+	kind  callOptionKind
+	count int64
+	text  string
+}
+
+type callOptionKind uint8
+
+const (
+	optionPermits callOptionKind = iota + 1
+	optionKey
+)
+
+// Permits is how many permits to take at once, all or none. Default 1; at least 1.
+func Permits(n int64) CallOption { return CallOption{kind: optionPermits, count: n} }
+
+// Key is what the caller counts by, such as a user id, an IP address or an endpoint: 1..512 bytes. Buckets whose
+// partition is key or app_key need it; the others ignore it.
+func Key(key string) CallOption { return CallOption{kind: optionKey, text: key} }
+
+// call is one call of the caller, its options resolved.
+type call struct {
+	bucket  string
+	key     string
+	permits int64
+	peek    bool
+}
+
+// newCall resolves the options of a call and finds misuse that shows without asking Redis.
+func newCall(bucket string, opts []CallOption) (call, error) {
+	r := call{bucket: bucket, permits: 1}
+	for i := range opts {
+		switch opts[i].kind {
+		case optionPermits:
+			r.permits = opts[i].count
+		case optionKey:
+			r.key = opts[i].text
+		}
+	}
+	switch {
+	case !validName(bucket):
+		return call{}, misused(ErrBucket, "got %q", clip(bucket))
+	case r.permits < 1:
+		return call{}, misused(ErrPermits, "got %d", r.permits)
+	case len(r.key) > MaxKey:
+		return call{}, misused(ErrKey, "got %d bytes", len(r.key))
+	}
+	return r, nil
+}
+
+// validName tells whether s may name a bucket or an app: 1..128 of A-Za-z0-9._-, starting alphanumeric.
+func validName(s string) bool {
+	if s == "" || len(s) > maxName || !alphanumeric(s[0]) {
+		return false
+	}
+	for i := 1; i < len(s); i++ {
+		if c := s[i]; !alphanumeric(c) && c != '.' && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+func alphanumeric(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}

@@ -1,0 +1,48 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+)
+
+// MisuseError is a mistake in the calling program: Argument names what is wrong and Advice says what to do. It is
+// returned for nothing else, so it may be treated as a bug. Compare with errors.Is against the variables below.
+type MisuseError struct {
+	Argument string // such as "permits"
+	Advice   string // such as "ask for at least one permit"
+}
+
+// Error says which argument is wrong and what to do.
+func (e *MisuseError) Error() string { return "headgate: " + e.Argument + ": " + e.Advice }
+
+// The kinds of misuse.
+var (
+	ErrRedis    = &MisuseError{"redis", "hand New a client made by redis.NewClient, NewFailoverClient, NewClusterClient or NewUniversalClient"}
+	ErrApp      = &MisuseError{"app", "hand New the app's name as registered in Headgate: 1..128 of A-Z a-z 0-9 . _ - starting with a letter or digit"}
+	ErrPrefix   = &MisuseError{"prefix", "use the value of HEADGATE_REDIS_PREFIX at the admin server: 1..128 bytes without { or }"}
+	ErrOption   = &MisuseError{"option", "use a value within the bounds that the option documents"}
+	ErrBucket   = &MisuseError{"bucket", "name a bucket: 1..128 of A-Z a-z 0-9 . _ - starting with a letter or digit"}
+	ErrPermits  = &MisuseError{"permits", "ask for at least one permit"}
+	ErrNoKey    = &MisuseError{"key", "this bucket counts by key; say whose permits to take, as in client.Key(userID)"}
+	ErrKey      = &MisuseError{"key", "keep keys within 512 bytes; hash what is longer"}
+	ErrIsClosed = &MisuseError{"client", "this client was closed; keep it open as long as the program acquires permits"}
+)
+
+// misused adds what was found to one of the kinds of misuse.
+func misused(kind *MisuseError, found string, args ...any) error {
+	return fmt.Errorf("%w ("+found+")", append([]any{kind}, args...)...)
+}
+
+// Reasons why Redis gave no verdict, in Decision.Err.
+var (
+	ErrDeadline      = errors.New("headgate: Redis did not answer within the deadline")
+	ErrBreakerOpen   = errors.New("headgate: Redis did not answer lately; not asked again until a probe succeeds")
+	ErrBusy          = errors.New("headgate: too many calls wait for Redis")
+	ErrStale         = errors.New("headgate: the definition changed twice during one call")
+	ErrUnknownFormat = errors.New("headgate: the definition has a format that this version of the SDK does not know; update the SDK")
+	ErrLost          = errors.New("headgate: Redis has lost the definition; the admin server will install it again")
+)
+
+// ErrNotConfigured is what Preload says of a bucket that does not exist or does not list this app. A call on such a
+// bucket returns no error but the outcome NotConfigured.
+var ErrNotConfigured = errors.New("headgate: the bucket does not exist, was deleted or does not list the app")

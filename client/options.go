@@ -1,0 +1,84 @@
+package client
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// Bounds and defaults of the options of New.
+const (
+	DefaultPrefix   = "headgate"
+	DefaultDeadline = 100 * time.Millisecond
+	MinDeadline     = time.Millisecond
+	MaxDeadline     = time.Minute
+	MaxInstances    = 1_000_000
+	maxPrefix       = 128
+)
+
+// Option sets something for the whole client. Make one with the functions below.
+type Option func(*options)
+
+type options struct {
+	prefix        string
+	deadline      time.Duration
+	unknown       Policy
+	notConfigured Policy
+	instances     int64
+	log           *slog.Logger
+}
+
+func defaults() options {
+	return options{prefix: DefaultPrefix, deadline: DefaultDeadline, unknown: Open, notConfigured: Closed, instances: 1, log: slog.Default()}
+}
+
+// Prefix is what every Redis key begins with. It must equal HEADGATE_REDIS_PREFIX of the admin server.
+// Default DefaultPrefix; 1..128 bytes without braces.
+func Prefix(prefix string) Option { return func(o *options) { o.prefix = prefix } }
+
+// WithDeadline is the longest that one call may take, whatever the options of the Redis client are; a call that Redis
+// has not answered by then is Unavailable. Default 100 ms; 1 ms..1 min. A context that ends sooner ends the call sooner.
+func WithDeadline(d time.Duration) Option { return func(o *options) { o.deadline = d } }
+
+// WithUnknownPolicy is the failure policy for a bucket of which this client had learned nothing when Redis failed:
+// Open (default) or Closed. Preload avoids the case.
+func WithUnknownPolicy(p Policy) Option { return func(o *options) { o.unknown = p } }
+
+// WithNotConfigured says whether a call on a bucket that is not configured for this app is allowed: Open or Closed
+// (default). The outcome is NotConfigured either way.
+func WithNotConfigured(p Policy) Option { return func(o *options) { o.notConfigured = p } }
+
+// WithInstances is how many processes share the buckets: under the failure policy local each enforces one n-th of the
+// limit. Default 1, with which n processes together admit up to n times the limit while Redis is away; 1..1,000,000.
+func WithInstances(n int) Option { return func(o *options) { o.instances = int64(n) } }
+
+// WithLogger is where the client tells operators that Redis stopped answering, that it is back, and that usage could
+// not be reported. Default slog.Default(). It logs changes, never single calls.
+func WithLogger(log *slog.Logger) Option { return func(o *options) { o.log = log } }
+
+func (o *options) check() error {
+	switch {
+	case o.prefix == "" || len(o.prefix) > maxPrefix || strings.ContainsAny(o.prefix, "{}"):
+		return misused(ErrPrefix, "got %q", clip(o.prefix))
+	case o.deadline < MinDeadline || o.deadline > MaxDeadline:
+		return misused(ErrOption, "WithDeadline takes %v..%v, got %v", MinDeadline, MaxDeadline, o.deadline)
+	case o.unknown != Open && o.unknown != Closed:
+		return misused(ErrOption, "WithUnknownPolicy takes Open or Closed, got %q", o.unknown)
+	case o.notConfigured != Open && o.notConfigured != Closed:
+		return misused(ErrOption, "WithNotConfigured takes Open or Closed, got %q", o.notConfigured)
+	case o.instances < 1 || o.instances > MaxInstances:
+		return misused(ErrOption, "WithInstances takes 1..%d, got %d", MaxInstances, o.instances)
+	case o.log == nil:
+		return misused(ErrOption, "WithLogger takes a logger, got nil; use slog.New(slog.DiscardHandler) for silence")
+	}
+	return nil
+}
+
+// clip keeps a hostile or mistaken argument from filling a log line.
+func clip(s string) string {
+	const most = 40
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}

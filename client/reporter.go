@@ -1,0 +1,176 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/headgate/headgate/internal/bucket"
+)
+
+const (
+	// reportSpread is within how long after a second's end the clients report it; each keeps a moment of its own, so
+	// that whoever reads once a second sees the figures of one second.
+	reportSpread = 400 * time.Millisecond
+	// reportLag gives the replies of a second the time to come in.
+	reportLag = 10 * time.Millisecond
+	// reportRows bounds one pipeline.
+	reportRows = 1000
+	// reportPatience is how long a report may take. It is longer than a call's deadline, since a report given up is
+	// sent again, and counted twice if Redis had carried it out.
+	reportPatience = 5 * time.Second
+)
+
+// usageRow is what is reported of one bucket and minute.
+type usageRow struct {
+	usageKey
+	counts
+}
+
+// reporter sends the usage of each second of Redis time soon after its end. What could not be sent is kept and added
+// to the next report, under its own minute.
+type reporter struct {
+	book    *book
+	clock   *redisClock
+	allowed func() bool // whether Redis may be asked
+	send    func(context.Context, []usageRow) error
+	log     *slog.Logger
+	phase   time.Duration
+
+	pending pending
+	flying  bool // a report is on its way
+	landed  chan reportResult
+	failing bool
+}
+
+type reportResult struct {
+	rows []usageRow
+	err  error
+}
+
+func newReporter(b *book, clock *redisClock, allowed func() bool, send func(context.Context, []usageRow) error, log *slog.Logger) *reporter {
+	return &reporter{
+		book: b, clock: clock, allowed: allowed, send: send, log: log,
+		phase: reportLag + rand.N(reportSpread-2*reportLag), landed: make(chan reportResult, 1),
+	}
+}
+
+// run reports until closed; then it sends what is left, all seconds, until the time is over. It returns an error when
+// some could not be sent.
+func (r *reporter) run(closed <-chan struct{}, timeout func() <-chan time.Time) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	<-timer.C
+	for {
+		second, wait := r.next()
+		timer.Reset(wait)
+		for due := false; !due; {
+			select {
+			case <-timer.C:
+				due = true
+			case result := <-r.landed:
+				if r.settle(result); result.err == nil {
+					r.launch() // what did not fit
+				}
+			case <-closed:
+				return r.flush(timeout())
+			}
+		}
+		r.collect(second)
+		r.launch()
+	}
+}
+
+// next is the coming second of Redis time and how long to wait until the one before it is to be reported.
+func (r *reporter) next() (second int64, wait time.Duration) {
+	now := r.clock.now()
+	second = now/microsPerSecond + 1
+	return second, time.Duration(second*microsPerSecond-now)*time.Microsecond + r.phase
+}
+
+// collect gathers what was counted before the given second.
+func (r *reporter) collect(before int64) {
+	r.book.each(func(name string, k *known) {
+		for minute, c := range k.usage.collect(before) {
+			r.pending.add(usageKey{name, minute}, c)
+		}
+	})
+	if !r.pending.lost.zero() {
+		r.log.Error("headgate: usage was dropped, since it could not be reported for too long",
+			"granted", r.pending.lost.granted, "limited", r.pending.lost.limited, "shadow_limited", r.pending.lost.shadowLimited)
+		r.pending.lost = counts{}
+	}
+}
+
+// launch sends one report, unless Redis is away or the last report is still on its way.
+func (r *reporter) launch() {
+	if r.flying || len(r.pending.rows) == 0 || !r.allowed() {
+		return
+	}
+	rows := r.pending.take(reportRows)
+	r.flying = true
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), reportPatience)
+		defer cancel()
+		r.landed <- reportResult{rows, r.send(ctx, rows)}
+	}()
+}
+
+// settle takes note of how a report ended; what failed is kept for the next one.
+func (r *reporter) settle(result reportResult) {
+	r.flying = false
+	if result.err == nil {
+		if r.failing {
+			r.log.Info("headgate: usage is reported again")
+		}
+		r.failing = false
+		return
+	}
+	for _, row := range result.rows {
+		r.pending.add(row.usageKey, row.counts)
+	}
+	if !r.failing {
+		r.log.Warn("headgate: usage could not be reported; it is kept", "error", result.err)
+	}
+	r.failing = true
+}
+
+// flush sends everything that was counted.
+func (r *reporter) flush(timeout <-chan time.Time) error {
+	r.collect(1 << 62)
+	for r.flying || len(r.pending.rows) > 0 {
+		if !r.flying {
+			if !r.allowed() {
+				break
+			}
+			r.launch()
+		}
+		select {
+		case result := <-r.landed:
+			r.settle(result)
+			if result.err != nil {
+				return fmt.Errorf("headgate: usage of %d buckets and minutes was not reported: %w", len(r.pending.rows), result.err)
+			}
+		case <-timeout:
+			return fmt.Errorf("headgate: usage was not reported: %w", ErrDeadline)
+		}
+	}
+	if n := len(r.pending.rows); n > 0 {
+		return fmt.Errorf("headgate: usage of %d buckets and minutes was not reported: %w", n, ErrBreakerOpen)
+	}
+	return nil
+}
+
+// report hands rows of usage to Redis.
+func (c *Client) report(ctx context.Context, rows []usageRow) error {
+	usage := make([]bucket.Usage, len(rows))
+	for i, row := range rows {
+		usage[i] = bucket.Usage{
+			Bucket: row.bucket, App: c.app, Minute: row.minute,
+			Granted: row.granted, Limited: row.limited, ShadowLimited: row.shadowLimited,
+		}
+	}
+	return c.engine.ReportUsage(ctx, usage)
+}
