@@ -1,0 +1,83 @@
+package reconcile
+
+import (
+	"slices"
+
+	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/model"
+)
+
+// action is what a push has to do, given what Redis has and the row that was read after it.
+type action int
+
+const (
+	actKeep    action = iota // Redis equals the row
+	actWrite                 // Redis is older, or has lost it: install, or leave a tombstone
+	actRaise                 // Redis is ahead, or equal with other content: the database was restored, or somebody wrote by hand
+	actForeign               // the definition in Redis is another deployment's
+	actUnknown               // it has a format of a newer version
+)
+
+// decide compares a row with what Redis had before the row was read.
+func decide(row model.SyncRow, found bucket.Installed, deployment string) action {
+	switch {
+	case found.UnknownFormat:
+		return actUnknown
+	case !found.Present:
+		if row.Deleted && row.InstalledRevision >= row.Revision {
+			return actKeep // removed before; the tombstone has ended since
+		}
+		return actWrite
+	case found.Deployment != deployment:
+		if row.Deleted && found.Tombstone {
+			return actKeep // nothing is enforced, and nothing of ours is there to remove
+		}
+		return actForeign
+	case found.Revision < row.Revision:
+		return actWrite
+	case found.Revision > row.Revision || len(drift(row, found)) > 0:
+		return actRaise
+	default:
+		return actKeep
+	}
+}
+
+// drift names the fields in which Redis differs from the row, whatever the revisions.
+func drift(row model.SyncRow, found bucket.Installed) []string {
+	switch {
+	case row.Deleted && found.Tombstone:
+		return nil
+	case row.Deleted != found.Tombstone:
+		return []string{"deleted"}
+	}
+	want, have := definitionOf(row.Bucket), found.Definition
+	var fields []string
+	differ := func(field string, same bool) {
+		if !same {
+			fields = append(fields, field)
+		}
+	}
+	differ("apps", slices.Equal(sorted(want.Apps), sorted(have.Apps)))
+	differ("algorithm", want.Algorithm == have.Algorithm)
+	differ("max_permits", want.MaxPermits == have.MaxPermits)
+	differ("rate", want.Rate == have.Rate)
+	differ("period", want.Period == have.Period)
+	differ("partition", want.Partition == have.Partition)
+	differ("shards", want.Shards == have.Shards)
+	differ("mode", want.Mode == have.Mode)
+	differ("max_wait", want.MaxWait == have.MaxWait)
+	differ("on_redis_failure", want.OnFailure == have.OnFailure)
+	differ("after_loss", want.AfterLoss == have.AfterLoss)
+	return fields
+}
+
+func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }
+
+// definitionOf is a bucket as the engine knows it: without what only people need.
+func definitionOf(b *model.Bucket) bucket.Definition {
+	return bucket.Definition{
+		Name: b.Name, Revision: b.Revision, Apps: b.Apps, Algorithm: string(b.Algorithm), MaxPermits: b.MaxPermits,
+		Rate: b.Rate, Period: b.Period, Partition: string(b.Partition), Shards: b.Shards, Mode: string(b.Mode),
+		MaxWait: b.MaxWait, OnFailure: string(b.OnRedisFailure), AfterLoss: string(b.AfterLoss),
+	}
+}

@@ -1,0 +1,136 @@
+// Package reconcile makes Redis equal to the database: it pushes one bucket after its commit, drains the outbox,
+// repairs what drifted, and restarts state that Redis lost.
+//
+// The rules that make several admin servers side by side harmless:
+//   - Nothing is carried in a message. A push reads Redis first and the present row after it, so a row that is older
+//     than what Redis has was never pushed from this database: it was restored.
+//   - The engine installs newer revisions only, and the store never lowers a revision, so a late push changes nothing
+//     and a push done twice is a push done once.
+//   - An outbox mark is taken down only by its own number, so a mark set while its bucket is being pushed stays.
+package reconcile
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/model"
+)
+
+// Store is what the reconciler needs of the database. Errors are *model.Error.
+type Store interface {
+	// Dirty returns up to limit buckets whose push is due at now, the longest due first.
+	Dirty(ctx context.Context, now time.Time, limit int) ([]model.Dirty, error)
+	// CountDirty counts the buckets that wait for a push, due or not.
+	CountDirty(ctx context.Context) (int64, error)
+	// SyncRow reads one bucket, living or deleted. CodeNotFound when the name never existed.
+	SyncRow(ctx context.Context, name string) (model.SyncRow, error)
+	// SyncRows reads up to limit rows with names after the given one, in the order of their names; "" starts.
+	SyncRows(ctx context.Context, after string, limit int) ([]model.SyncRow, error)
+	// MarkInstalled notes that Redis has a revision and takes down the outbox mark with that number.
+	MarkInstalled(ctx context.Context, name string, revision, mark int64) error
+	// MarkFailed notes why the push of that mark failed and when to try next.
+	MarkFailed(ctx context.Context, name string, mark int64, message string, next time.Time) error
+	// MarkDirty asks for a push now. CodeNotFound when the name never existed.
+	MarkDirty(ctx context.Context, name string) error
+	// RaiseRevision lifts a revision that is not above redisRevision to redisRevision+1, with a change by the system.
+	RaiseRevision(ctx context.Context, name string, redisRevision int64) (revision int64, raised bool, err error)
+	// DeploymentID is this database's identity.
+	DeploymentID(ctx context.Context) (string, error)
+	// EpochMark is the newest mark noted by SetEpochMark, the zero time when there was none.
+	EpochMark(ctx context.Context) (time.Time, error)
+	// SetEpochMark notes a mark; an older one than noted before changes nothing.
+	SetEpochMark(ctx context.Context, mark time.Time) error
+}
+
+// Engine is what the reconciler needs of Redis. Its client should have ContextTimeoutEnabled set: with go-redis's
+// default a stopped Redis outlasts the deadline of a push.
+type Engine interface {
+	Install(ctx context.Context, d bucket.Definition, o bucket.InstallOptions) (bucket.InstallResult, error)
+	Remove(ctx context.Context, name string, revision int64, deployment string) (bucket.InstallResult, error)
+	Restart(ctx context.Context, name, deployment string) (bucket.InstallResult, error)
+	Read(ctx context.Context, names ...string) ([]bucket.Installed, error)
+	IndexedNames(ctx context.Context) ([]string, error)
+	Claim(ctx context.Context, deployment string) (owner string, err error)
+	Adopt(ctx context.Context, deployment string) error
+	ReadMark(ctx context.Context) (mark time.Time, ok bool, err error)
+	WriteMark(ctx context.Context, mark time.Time) error
+	Time(ctx context.Context) (time.Time, error)
+}
+
+var _ Engine = (*bucket.Engine)(nil)
+
+// Config wires a Reconciler. Store and Engine are needed; every other field has a default.
+type Config struct {
+	Store  Store
+	Engine Engine
+	Log    *slog.Logger     // nil = slog.Default
+	Now    func() time.Time // nil = time.Now; when a failed push is due again
+
+	PushTimeout time.Duration // bound of one push and of each single step of a pass; 0 = 2 s
+	Tick        time.Duration // between two looks at the outbox and the marks; 0 = 1 s
+	RepairEvery time.Duration // between two comparisons of everything; 0 = 15 s
+}
+
+// Defaults of Config.
+const (
+	DefaultPushTimeout = 2 * time.Second
+	DefaultTick        = time.Second
+	DefaultRepairEvery = 15 * time.Second
+)
+
+// Reconciler keeps one Redis equal to one database. Push may be used with or without Run, from any goroutine.
+type Reconciler struct {
+	store  Store
+	engine Engine
+	log    *slog.Logger
+	now    func() time.Time
+
+	pushTimeout, tick, repairEvery time.Duration
+
+	wake    chan struct{}
+	passing chan struct{} // holds a token while a pass runs: one at a time in this process
+
+	markSeen time.Time // the database's mark at the last pass; used inside a pass only
+
+	mu     sync.Mutex
+	status Status
+	known  map[string]bool // orphans that were logged
+}
+
+// New makes a Reconciler; it touches neither side before Push, Repair or Run.
+func New(c Config) *Reconciler {
+	r := &Reconciler{
+		store: c.Store, engine: c.Engine, log: c.Log, now: c.Now,
+		pushTimeout: c.PushTimeout, tick: c.Tick, repairEvery: c.RepairEvery,
+		wake: make(chan struct{}, 1), passing: make(chan struct{}, 1),
+		status: Status{State: StateStarting},
+	}
+	if r.log == nil {
+		r.log = slog.Default()
+	}
+	if r.now == nil {
+		r.now = time.Now
+	}
+	setDefault(&r.pushTimeout, DefaultPushTimeout)
+	setDefault(&r.tick, DefaultTick)
+	setDefault(&r.repairEvery, DefaultRepairEvery)
+	r.status.Since = r.now()
+	return r
+}
+
+func setDefault(d *time.Duration, value time.Duration) {
+	if *d <= 0 {
+		*d = value
+	}
+}
+
+// Wake makes Run look at the outbox now. Call it after marking buckets dirty without pushing them.
+func (r *Reconciler) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default: // one is waiting already
+	}
+}

@@ -1,0 +1,202 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/headgate/headgate/internal/model"
+)
+
+const (
+	drainBatch = 100 // outbox rows read at once
+	rowPage    = 200 // rows compared at once
+	workers    = 4   // pushes in flight during a pass
+
+	probeFirst = 50 * time.Millisecond // wait after the first failed pass; doubles
+	probeMost  = 500 * time.Millisecond
+)
+
+// Run works until ctx ends, and then returns with nothing left running: each Tick, and when woken, it drains the
+// outbox and moves the marks that show data loss; each RepairEvery it compares everything. Whatever fails, it goes on
+// trying: at most probeMost after Redis or the database is back it works again.
+func (r *Reconciler) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var repaired time.Time
+	wait := probeFirst
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-r.wake:
+		}
+		deep := time.Since(repaired) >= r.repairEvery
+		err := r.pass(ctx, deep)
+		switch {
+		case err == nil:
+			wait = probeFirst
+			timer.Reset(r.tick)
+		case model.CodeOf(err) == model.CodeForeignRedis:
+			timer.Reset(r.tick)
+		default:
+			timer.Reset(wait)
+			wait = min(2*wait, probeMost)
+		}
+		if err == nil && deep {
+			repaired = time.Now()
+		}
+	}
+}
+
+// Repair makes one full pass now: outbox, marks and the comparison of everything. Errors: CodeForeignRedis,
+// CodeUnavailable, and the context's. That single buckets could not be brought is no error: Status and their outbox
+// marks tell of them.
+func (r *Reconciler) Repair(ctx context.Context) error { return r.pass(ctx, true) }
+
+// Adopt makes this Redis ours, whoever owned it, and has everything compared by Run. The operator orders it.
+// CodeUnavailable.
+func (r *Reconciler) Adopt(ctx context.Context) error {
+	deployment, err := r.store.DeploymentID(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.engine.Adopt(ctx, deployment); err != nil {
+		return redisTrouble(err)
+	}
+	r.log.Warn("this Redis was adopted", "deployment", deployment)
+	r.Wake()
+	return nil
+}
+
+// pass does one round alone in this process and notes how it went.
+func (r *Reconciler) pass(ctx context.Context, deep bool) error {
+	select {
+	case r.passing <- struct{}{}:
+		defer func() { <-r.passing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	err := r.round(ctx, deep)
+	if ctx.Err() != nil {
+		return ctx.Err() // we are stopping: whatever failed says nothing about Redis
+	}
+	r.noteState(err)
+	return err
+}
+
+// round writes nothing before Redis is known to be ours and its marks are known to stand.
+func (r *Reconciler) round(ctx context.Context, deep bool) error {
+	deployment, err := r.owned(ctx)
+	if err != nil {
+		return err
+	}
+	lost, err := r.checkMarks(ctx, deployment)
+	if err != nil {
+		return err
+	}
+	back := r.Status().State != StateOK
+	if err := r.drain(ctx, deployment, back || lost); err != nil {
+		return err
+	}
+	if deep || back || lost {
+		return r.repair(ctx, deployment)
+	}
+	return nil
+}
+
+// owned is own with a bound of its own.
+func (r *Reconciler) owned(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.pushTimeout)
+	defer cancel()
+	return r.own(ctx)
+}
+
+// drain pushes what the outbox holds: what is due, or all of it after an outage.
+func (r *Reconciler) drain(ctx context.Context, deployment string, all bool) error {
+	due := r.now()
+	if all {
+		due = due.Add(2 * backoffMost)
+	}
+	tried := map[string]bool{}
+	for {
+		batch, err := r.store.Dirty(ctx, due, drainBatch)
+		if err != nil {
+			return err
+		}
+		var fresh []model.Dirty
+		for _, d := range batch {
+			if !tried[d.Name] {
+				tried[d.Name] = true
+				fresh = append(fresh, d)
+			}
+		}
+		if len(fresh) == 0 {
+			break
+		}
+		err = each(ctx, fresh, func(ctx context.Context, d model.Dirty) error {
+			_, err := r.pushInPass(ctx, deployment, d.Name, d.Attempts, false)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return r.notePending(ctx)
+}
+
+// pushInPass pushes one bucket. A failure of its own is noted with the bucket; the error returned is one that ends the
+// pass, because Redis or the database is away or not ours any more.
+func (r *Reconciler) pushInPass(ctx context.Context, deployment, name string, attempts int, repair bool) (pushed bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, r.pushTimeout)
+	defer cancel()
+	done, cause := r.push(bounded, deployment, name)
+	if cause == nil {
+		r.count(done, repair)
+		return true, nil
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	r.noteFailure(ctx, name, attempts, cause)
+	_, err = r.owned(ctx)
+	return false, err
+}
+
+// each runs do for every item, a few at a time, and returns the first error after all that began have ended.
+func each[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	slots := make(chan struct{}, workers)
+	for _, item := range items {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() {
+			defer func() { <-slots }()
+			if err := do(ctx, item); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// stateOf tells which side an error of a round speaks of.
+func stateOf(err error) State {
+	switch {
+	case err == nil:
+		return StateOK
+	case model.CodeOf(err) == model.CodeForeignRedis:
+		return StateForeign
+	case errors.Is(err, errRedis):
+		return StateRedisDown
+	default:
+		return StateDatabaseDown
+	}
+}

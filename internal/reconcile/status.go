@@ -1,0 +1,158 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// State says how Redis and the database stand to each other.
+type State string
+
+// The states.
+const (
+	StateStarting     State = "starting"      // no pass has ended yet
+	StateOK           State = "ok"            // the last pass went through
+	StateRedisDown    State = "redis_down"    // Redis does not answer; saves are pending
+	StateDatabaseDown State = "database_down" // the database does not answer
+	StateForeign      State = "foreign"       // Redis belongs to another deployment; nothing is written until Adopt
+)
+
+// OrphansShown bounds Status.Orphans.
+const OrphansShown = 100
+
+// Status is a snapshot for operators. The counts are of this process since its start; pushes by Push are not in them.
+type Status struct {
+	State State
+	Since time.Time // when State began
+
+	Owner      string    // the deployment that this Redis belongs to, as last seen; "" before
+	Pending    int64     // buckets that Redis is not known to have at their present revision
+	LastRepair time.Time // end of the last full comparison; zero before the first
+
+	Installed   int64 // newer revisions brought by the outbox or a repair
+	Reinstalled int64 // definitions that Redis had lost
+	Removed     int64 // deleted buckets taken out of Redis
+	Raised      int64 // definitions that differed or were ahead in Redis: raised above it and installed
+	Mended      int64 // of all these, the buckets that a repair found to differ without an edit waiting
+	Restarted   int64 // buckets whose state was restarted after a loss
+
+	LastLoss    time.Time // when a loss of state was last found; zero when none was
+	OrphanCount int       // definitions that only Redis has, at the last repair; they are never touched
+	Orphans     []string  // their names, sorted, at most OrphansShown
+
+	LastError   string // fit for people; the log has its cause
+	LastErrorAt time.Time
+}
+
+// Status returns the present snapshot.
+func (r *Reconciler) Status() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.status
+	s.Orphans = slices.Clone(s.Orphans)
+	return s
+}
+
+func (r *Reconciler) update(change func(*Status)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.status)
+}
+
+// count adds what a push of a pass did.
+func (r *Reconciler) count(done outcome, repair bool) {
+	if !done.raised && done.did == didNothing {
+		return
+	}
+	r.update(func(s *Status) {
+		switch {
+		case done.raised:
+			s.Raised++
+		case done.did == didRemove:
+			s.Removed++
+		case done.lost:
+			s.Reinstalled++
+		default:
+			s.Installed++
+		}
+		if repair {
+			s.Mended++
+		}
+	})
+}
+
+// noteState notes how a pass ended and logs when that changed.
+func (r *Reconciler) noteState(err error) {
+	state := stateOf(err)
+	var before State
+	r.update(func(s *Status) {
+		before = s.State
+		if state != before {
+			s.State, s.Since = state, r.now()
+		}
+		if err != nil {
+			s.LastError, s.LastErrorAt = messageOf(err), r.now()
+		}
+	})
+	switch {
+	case state == before:
+	case err != nil:
+		r.log.Error("reconcile stands still", "state", string(state), "error", err)
+	default:
+		r.log.Info("reconcile works", "before", string(before))
+	}
+}
+
+func (r *Reconciler) noteError(message string) {
+	r.update(func(s *Status) { s.LastError, s.LastErrorAt = message, r.now() })
+}
+
+func (r *Reconciler) notePending(ctx context.Context) error {
+	pending, err := r.store.CountDirty(ctx)
+	if err != nil {
+		return err
+	}
+	r.update(func(s *Status) { s.Pending = pending })
+	return nil
+}
+
+func (r *Reconciler) noteLoss(remembered time.Time) {
+	r.update(func(s *Status) { s.LastLoss = r.now() })
+	r.log.Warn("Redis has lost state: its mark is missing or old; every bucket is restarted", "last_mark", remembered)
+}
+
+// noteRepair notes the end of a comparison; one that found something is logged.
+func (r *Reconciler) noteRepair(before Status) {
+	var after Status
+	r.update(func(s *Status) {
+		s.LastRepair = r.now()
+		after = *s
+	})
+	if mended := after.Mended - before.Mended; mended > 0 {
+		r.log.Info("a repair found differences", "mended", mended, "reinstalled", after.Reinstalled-before.Reinstalled,
+			"removed", after.Removed-before.Removed, "raised", after.Raised-before.Raised)
+	}
+}
+
+// noteOrphans keeps the list for Status and logs each name once.
+func (r *Reconciler) noteOrphans(orphans []string) {
+	known := make(map[string]bool, len(orphans))
+	for _, name := range orphans {
+		known[name] = true
+	}
+	var fresh []string
+	r.update(func(s *Status) {
+		for _, name := range orphans {
+			if !r.known[name] {
+				fresh = append(fresh, name)
+			}
+		}
+		r.known = known
+		s.OrphanCount, s.Orphans = len(orphans), orphans[:min(len(orphans), OrphansShown)]
+	})
+	if len(fresh) > 0 {
+		r.log.Warn("Redis has definitions that the database never had; they are left alone", "count", len(fresh),
+			"buckets", fresh[:min(len(fresh), OrphansShown)])
+	}
+}
