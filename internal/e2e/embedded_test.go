@@ -1,0 +1,73 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+func embeddedSettings(dir string, more ...string) []string {
+	return append([]string{"HEADGATE_DATA_DIR=" + dir, "HEADGATE_EMBEDDED_REDIS_LISTEN=127.0.0.1:0"}, more...)
+}
+
+// `admin serve --embedded` comes up with sample data, its logins printed, and traffic that the console can show.
+func TestEmbeddedStartShowsSampleTraffic(t *testing.T) {
+	a := startAdmin(t, embeddedSettings(t.TempDir()), "serve", "--embedded")
+	for _, wanted := range []string{a.URL, "headgate-demo", "olivia", "audrey", "for evaluation only"} {
+		if !strings.Contains(a.out.String(), wanted) {
+			t.Errorf("the start does not print %q:\n%s", wanted, a.out)
+		}
+	}
+	olivia := a.login("olivia", "headgate-demo")
+	testenv.Eventually(t, 15*time.Second, "granted permits are reported", func() bool {
+		usage := olivia.must(http.StatusOK, http.MethodGet, "/buckets/partner-api/usage?minutes=2", nil, nil)
+		items, _ := usage.Body["items"].([]any)
+		for _, item := range items {
+			row, _ := item.(map[string]any)
+			if granted, _ := row["granted"].(float64); granted > 0 {
+				return true
+			}
+		}
+		return false
+	})
+	if err := a.interrupt(); err != nil {
+		t.Errorf("Ctrl-C ended with %v", err)
+	}
+}
+
+// What was edited is there after a restart, and the embedded Redis gets its definitions back.
+func TestEmbeddedDataSurviveARestart(t *testing.T) {
+	dir := t.TempDir()
+	a := startAdmin(t, embeddedSettings(dir), "serve", "--embedded")
+	olivia := a.login("olivia", "headgate-demo")
+	before := olivia.must(http.StatusOK, http.MethodGet, "/buckets/partner-api", nil, nil)
+	edit := definition(25, 60, "half of it")
+	edit["apps"] = []string{"checkout", "mobile"}
+	olivia.must(http.StatusOK, http.MethodPut, "/buckets/partner-api", map[string]string{"If-Match": before.ETag}, edit)
+	if err := a.interrupt(); err != nil {
+		t.Errorf("Ctrl-C ended with %v", err)
+	}
+	again := startAdmin(t, embeddedSettings(dir), "serve", "--embedded").login("olivia", "headgate-demo")
+	after := again.must(http.StatusOK, http.MethodGet, "/buckets/partner-api", nil, nil)
+	if after.Body["rate"] != float64(25) || after.Body["max_permits"] != float64(60) {
+		t.Errorf("the edit is gone after a restart: %s", after.Raw)
+	}
+	testenv.Eventually(t, 10*time.Second, "the embedded Redis has the definition", func() bool {
+		return again.must(http.StatusOK, http.MethodGet, "/buckets/partner-api/live", nil, nil).Body["present"] == true
+	})
+}
+
+// HEADGATE_DEMO=off leaves samples, their logins and the traffic out.
+func TestDemoCanBeSwitchedOff(t *testing.T) {
+	a := startAdmin(t, embeddedSettings(t.TempDir(), "HEADGATE_DEMO=off", "HEADGATE_ADMIN_PASSWORD="+adminPassword), "serve", "--embedded")
+	root := a.login("admin", adminPassword)
+	if list := root.must(http.StatusOK, http.MethodGet, "/buckets", nil, nil); len(list.Body["items"].([]any)) != 0 {
+		t.Errorf("there are sample buckets: %s", list.Raw)
+	}
+	if strings.Contains(a.out.String(), "headgate-demo") {
+		t.Errorf("the sample password is printed:\n%s", a.out)
+	}
+}
