@@ -2,55 +2,204 @@ package store
 
 import (
 	"context"
+	"time"
+
+	"gorm.io/gorm"
 
 	"github.com/headgate/headgate/internal/model"
 )
 
+// appRow is one app name, living or deleted.
+type appRow struct {
+	ID              int64 `gorm:"primaryKey"`
+	Name            string
+	Description     string
+	Deleted         bool
+	Revision        int64
+	CreatedRevision int64
+	CreatedBy       string
+	CreatedAt       time.Time `gorm:"autoCreateTime:false"`
+	UpdatedBy       string
+	UpdatedAt       time.Time `gorm:"autoUpdateTime:false"`
+}
+
+func (appRow) TableName() string { return "apps" }
+
+type memberRow struct {
+	AppID  int64 `gorm:"primaryKey;autoIncrement:false"`
+	UserID int64 `gorm:"primaryKey;autoIncrement:false"`
+	Role   string
+}
+
+func (memberRow) TableName() string { return "members" }
+
 // App reads one app with its members. CodeNotFound.
-func (s *Store) App(ctx context.Context, name string) (model.App, error) { return model.App{}, errNotYet }
+func (s *Store) App(ctx context.Context, name string) (model.App, error) {
+	var app model.App
+	err := s.read(ctx, func(db *gorm.DB) error {
+		row, err := livingApp(db, name)
+		if err != nil {
+			return err
+		}
+		app, err = loadApp(db, row)
+		return err
+	})
+	return app, err
+}
 
 // AppFor reads one app and what the user is to it. CodeNotFound only when there is no such app.
 func (s *Store) AppFor(ctx context.Context, user, name string) (model.App, model.Relation, error) {
-	return model.App{}, model.Relation{}, errNotYet
+	var app model.App
+	var relation model.Relation
+	err := s.read(ctx, func(db *gorm.DB) error {
+		row, err := livingApp(db, name)
+		if err != nil {
+			return err
+		}
+		if app, err = loadApp(db, row); err != nil {
+			return err
+		}
+		id, err := viewerID(db, user)
+		if err != nil {
+			return err
+		}
+		relation, err = relationOf(db.Model(&memberRow{}).Where("app_id = ? AND user_id = ?", row.ID, id))
+		return err
+	})
+	return app, relation, err
 }
 
 // Apps lists apps with their members. CodeInvalid naming the field of the query.
 func (s *Store) Apps(ctx context.Context, q model.AppQuery) (model.Page[model.App], error) {
-	return model.Page[model.App]{}, errNotYet
-}
-
-// CreateApp registers an app with its first members (0 or more). CodeTaken, CodeInvalid.
-func (s *Store) CreateApp(ctx context.Context, a model.App, o model.Origin) (model.App, error) {
-	return model.App{}, errNotYet
-}
-
-// UpdateApp changes the description of an app that is still at revision base. CodeNotFound, CodeStale, CodeInvalid.
-func (s *Store) UpdateApp(ctx context.Context, name string, base int64, description string, o model.Origin) (model.App, error) {
-	return model.App{}, errNotYet
-}
-
-// DeleteApp removes an app that is still at revision base. CodeNotFound, CodeStale, CodeInUse when buckets list it.
-func (s *Store) DeleteApp(ctx context.Context, name string, base int64, o model.Origin) error {
-	return errNotYet
-}
-
-// SetMember makes a user a member of an app, or changes its role. It raises the app's revision. CodeNotFound for the
-// app, CodeInvalid with field "user" when there is no such user.
-func (s *Store) SetMember(ctx context.Context, app string, m model.Member, o model.Origin) error {
-	return errNotYet
-}
-
-// RemoveMember ends a membership and raises the app's revision. CodeNotFound for the app or the membership.
-func (s *Store) RemoveMember(ctx context.Context, app, user string, o model.Origin) error {
-	return errNotYet
+	var page model.Page[model.App]
+	if err := q.Validate(); err != nil {
+		return page, err
+	}
+	limit, cursor := limitOf(q.Limit), q.Cursor
+	q.Limit, q.Cursor = 0, ""
+	scope, sort := cursorScope("apps", q), orderOf(q.Sort)
+	place, err := placeOf(scope, cursor)
+	if err != nil {
+		return page, err
+	}
+	err = s.read(ctx, func(db *gorm.DB) error {
+		query := db.Model(&appRow{}).Where("apps.deleted = ?", false)
+		if q.Viewer != "" {
+			id, err := viewerID(db, q.Viewer)
+			if err != nil {
+				return err
+			}
+			query = seenApps(query, id)
+		}
+		query = contains(query, q.Search, "apps.name", "apps.description")
+		var rows []appRow
+		if err := sort.after(query, place, limit).Find(&rows).Error; err != nil {
+			return err
+		}
+		rows, page.Next = cut(rows, limit, scope, func(r appRow) any { return namePlace{r.Name, r.UpdatedAt.UTC()} })
+		page.Items, err = loadApps(db, rows)
+		return err
+	})
+	return page, err
 }
 
 // VisibleApps tells which of these apps exist and have the user as a member; names missing from the map do not.
 func (s *Store) VisibleApps(ctx context.Context, user string, names []string) (map[string]bool, error) {
-	return nil, errNotYet
+	visible := map[string]bool{}
+	if len(names) == 0 {
+		return visible, nil
+	}
+	roles, err := s.AppRoles(ctx, user, names)
+	for name := range roles {
+		visible[name] = true
+	}
+	return visible, err
 }
 
 // AppRoles returns the user's role in each of these apps of which it is a member; nil names = in every app.
 func (s *Store) AppRoles(ctx context.Context, user string, names []string) (map[string]model.AppRole, error) {
-	return nil, errNotYet
+	roles := map[string]model.AppRole{}
+	var rows []struct{ App, Person, Role string }
+	err := s.readOne(ctx, func(db *gorm.DB) error {
+		query := db.Table("members").Select("apps.name AS app, users.name AS person, members.role AS role").
+			Joins("JOIN apps ON apps.id = members.app_id").Joins("JOIN users ON users.id = members.user_id").
+			Where("apps.deleted = ? AND users.name = ?", false, user)
+		if names != nil {
+			query = query.Where("apps.name IN ?", append([]string{""}, names...)) // "" is no name; an empty list is no SQL
+		}
+		return query.Scan(&rows).Error
+	})
+	for _, row := range rows {
+		if row.Person == user {
+			roles[row.App] = model.AppRole(row.Role)
+		}
+	}
+	return roles, err
+}
+
+// seenApps limits a query on apps to those of which a user is a member.
+func seenApps(query *gorm.DB, userID int64) *gorm.DB {
+	return query.Where("EXISTS (SELECT 1 FROM members WHERE members.app_id = apps.id AND members.user_id = ?)", userID)
+}
+
+// appByName reads a name's row, living or deleted.
+func appByName(db *gorm.DB, name string) (*appRow, error) {
+	var row appRow
+	err := db.Take(&row, "name = ?", name).Error
+	if err == nil && row.Name != name {
+		err = gorm.ErrRecordNotFound
+	}
+	if err != nil {
+		return nil, orNotFound(err, "app")
+	}
+	return &row, nil
+}
+
+func livingApp(db *gorm.DB, name string) (*appRow, error) {
+	row, err := appByName(db, name)
+	if err != nil {
+		return nil, err
+	}
+	if row.Deleted {
+		return nil, notFound("app")
+	}
+	return row, nil
+}
+
+func loadApp(db *gorm.DB, row *appRow) (model.App, error) {
+	apps, err := loadApps(db, []appRow{*row})
+	if err != nil {
+		return model.App{}, err
+	}
+	return apps[0], nil
+}
+
+// loadApps completes rows to apps, in their order, with the members sorted by name.
+func loadApps(db *gorm.DB, rows []appRow) ([]model.App, error) {
+	apps := make([]model.App, len(rows))
+	at := make(map[int64]int, len(rows))
+	ids := make([]int64, len(rows))
+	for i, r := range rows {
+		apps[i] = model.App{
+			Name: r.Name, Description: r.Description, Revision: r.Revision, Members: []model.Member{},
+			CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt.UTC(), UpdatedBy: r.UpdatedBy, UpdatedAt: r.UpdatedAt.UTC(),
+		}
+		at[r.ID], ids[i] = i, r.ID
+	}
+	if len(rows) == 0 {
+		return apps, nil
+	}
+	var members []struct {
+		AppID int64
+		Name  string
+		Role  string
+	}
+	err := db.Table("members").Select("members.app_id, users.name, members.role").
+		Joins("JOIN users ON users.id = members.user_id").
+		Where("members.app_id IN ?", ids).Order("users.name").Scan(&members).Error
+	for _, m := range members {
+		app := &apps[at[m.AppID]]
+		app.Members = append(app.Members, model.Member{User: m.Name, Role: model.AppRole(m.Role)})
+	}
+	return apps, err
 }

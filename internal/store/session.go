@@ -2,18 +2,75 @@ package store
 
 import (
 	"context"
+	"crypto/subtle"
 	"time"
+
+	"gorm.io/gorm"
 
 	"github.com/headgate/headgate/internal/model"
 )
 
+// userAgentBound is what the column holds, in characters; longer ones are cut.
+const userAgentBound = 255
+
+type sessionRow struct {
+	ID          string `gorm:"primaryKey"`
+	UserID      int64
+	RefreshHash []byte
+	PrevHash    []byte
+	CreatedAt   time.Time `gorm:"autoCreateTime:false"`
+	RotatedAt   time.Time
+	ExpiresAt   time.Time
+	Address     string
+	UserAgent   string
+}
+
+func (sessionRow) TableName() string { return "sessions" }
+
+func (r *sessionRow) session() model.Session {
+	return model.Session{
+		ID: r.ID, UserID: r.UserID, RefreshHash: r.RefreshHash, PrevHash: r.PrevHash, CreatedAt: r.CreatedAt.UTC(),
+		RotatedAt: r.RotatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), Address: r.Address, UserAgent: r.UserAgent,
+	}
+}
+
 // CreateSession saves a login. CodeUnauthorized when the user is disabled or gone by now.
-func (s *Store) CreateSession(ctx context.Context, session model.Session) error { return errNotYet }
+func (s *Store) CreateSession(ctx context.Context, session model.Session) error {
+	return s.write(ctx, func(t *tx) error {
+		// Locked, so that a session cannot slip in beside the disabling that ends the user's sessions.
+		user, err := userByID(forShare(t.DB), session.UserID)
+		if model.CodeOf(err) == model.CodeNotFound || err == nil && user.Disabled {
+			return model.Errorf(model.CodeUnauthorized, "the user can't log in")
+		}
+		if err != nil {
+			return err
+		}
+		return t.Create(&sessionRow{
+			ID: session.ID, UserID: session.UserID, RefreshHash: session.RefreshHash, PrevHash: session.PrevHash,
+			CreatedAt: micros(session.CreatedAt), RotatedAt: micros(session.RotatedAt), ExpiresAt: micros(session.ExpiresAt),
+			Address: clip(session.Address, model.AddressBound), UserAgent: clip(session.UserAgent, userAgentBound),
+		}).Error
+	})
+}
 
 // Session reads a session and its user as they are now, disabled users and expired sessions too: the caller checks
 // both. CodeNotFound when it was ended.
 func (s *Store) Session(ctx context.Context, id string) (model.Session, model.User, error) {
-	return model.Session{}, model.User{}, errNotYet
+	var session model.Session
+	var user model.User
+	err := s.readOne(ctx, func(db *gorm.DB) error {
+		row, err := sessionByID(db, id)
+		if err != nil {
+			return err
+		}
+		person, err := userByID(db, row.UserID)
+		if err != nil {
+			return err
+		}
+		session, user = row.session(), person.user()
+		return nil
+	})
+	return session, user, err
 }
 
 // RotateSession exchanges the refresh hash old for next in one atomic step: of two calls with the same old hash one
@@ -21,16 +78,70 @@ func (s *Store) Session(ctx context.Context, id string) (model.Session, model.Us
 // Config.RotationGrace of the exchange, and RotateReused after it; these change nothing. CodeNotFound when the
 // session was ended, is expired at the time at, or its user is disabled.
 func (s *Store) RotateSession(ctx context.Context, id string, old, next []byte, at, expires time.Time) (model.RotateResult, error) {
-	return "", errNotYet
+	var result model.RotateResult
+	err := s.write(ctx, func(t *tx) error {
+		row, err := sessionByID(forUpdate(t.DB), id)
+		if err != nil {
+			return err
+		}
+		user, err := userByID(t.DB, row.UserID)
+		if err != nil {
+			return err
+		}
+		if user.Disabled || !at.Before(row.ExpiresAt) {
+			return notFound("session")
+		}
+		result = s.judge(row, old, at)
+		if result != model.Rotated {
+			return nil
+		}
+		row.PrevHash, row.RefreshHash, row.RotatedAt, row.ExpiresAt = row.RefreshHash, next, micros(at), micros(expires)
+		return t.Save(row).Error
+	})
+	return result, err
+}
+
+// judge compares a presented hash with the session's newest and the one before. Any other one is older still, or made
+// up by someone who knows the session's secret id: reuse as well.
+func (s *Store) judge(row *sessionRow, old []byte, at time.Time) model.RotateResult {
+	if subtle.ConstantTimeCompare(old, row.RefreshHash) == 1 {
+		return model.Rotated
+	}
+	if subtle.ConstantTimeCompare(old, row.PrevHash) == 1 && at.Sub(row.RotatedAt) <= s.grace {
+		return model.RotateConcurrent
+	}
+	return model.RotateReused
 }
 
 // DeleteSession ends a session; an absent one is no error.
-func (s *Store) DeleteSession(ctx context.Context, id string) error { return errNotYet }
+func (s *Store) DeleteSession(ctx context.Context, id string) error {
+	return s.write(ctx, func(t *tx) error { return t.Where("id = ?", id).Delete(&sessionRow{}).Error })
+}
 
 // DeleteSessionsOf ends all sessions of a user.
-func (s *Store) DeleteSessionsOf(ctx context.Context, userID int64) error { return errNotYet }
+func (s *Store) DeleteSessionsOf(ctx context.Context, userID int64) error {
+	return s.write(ctx, func(t *tx) error { return t.Where("user_id = ?", userID).Delete(&sessionRow{}).Error })
+}
 
 // DeleteExpiredSessions removes the sessions that expired before a time and tells how many.
 func (s *Store) DeleteExpiredSessions(ctx context.Context, before time.Time) (int64, error) {
-	return 0, errNotYet
+	var count int64
+	err := s.write(ctx, func(t *tx) error {
+		gone := t.Where("expires_at < ?", micros(before)).Delete(&sessionRow{})
+		count = gone.RowsAffected
+		return gone.Error
+	})
+	return count, err
+}
+
+func sessionByID(db *gorm.DB, id string) (*sessionRow, error) {
+	var row sessionRow
+	err := db.Take(&row, "id = ?", id).Error
+	if err == nil && row.ID != id {
+		err = gorm.ErrRecordNotFound
+	}
+	if err != nil {
+		return nil, orNotFound(err, "session")
+	}
+	return &row, nil
 }

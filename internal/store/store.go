@@ -7,8 +7,13 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"log/slog"
 	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 
 	"github.com/headgate/headgate/internal/model"
 )
@@ -23,21 +28,86 @@ type Config struct {
 	Log           *slog.Logger     // nil = slog.Default
 }
 
+// Bounds of one call.
+const (
+	// callTimeout bounds each call, waits for locks and for a free connection included.
+	callTimeout = 10 * time.Second
+	// defaultGrace is a slow page load: two tabs that wake together refresh within it.
+	defaultGrace = 10 * time.Second
+)
+
 // Store is safe for concurrent use.
-type Store struct{}
+type Store struct {
+	writer  *gorm.DB // the only handle that changes anything
+	reader  *gorm.DB // the same as writer on MySQL
+	writeTx *sql.TxOptions
+	readTx  *sql.TxOptions
+	pools   []*sql.DB
+	migrate migrator
+
+	grace time.Duration
+	now   func() time.Time
+	log   *slog.Logger
+}
 
 // Open connects and pings; it makes no tables. CodeInvalid for a DSN that can't be read, CodeUnavailable when the
 // database can't be reached; the error is one line without the password.
-func Open(ctx context.Context, c Config) (*Store, error) { return nil, errNotYet }
-
-// Migrate brings the schema to the present version and makes the deployment's id, under a lock: of several servers
-// that start together one migrates and the others wait.
-func (s *Store) Migrate(ctx context.Context) error { return errNotYet }
+func Open(ctx context.Context, c Config) (*Store, error) {
+	s := &Store{grace: c.RotationGrace, now: c.Now, log: c.Log}
+	if s.grace == 0 {
+		s.grace = defaultGrace
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	var err error
+	switch {
+	case (c.MySQLDSN == "") == (c.SQLitePath == ""):
+		err = model.Errorf(model.CodeInvalid, "give either a MySQL DSN or a SQLite file, not both and not neither")
+	case c.MySQLDSN != "":
+		err = s.openMySQL(ctx, c.MySQLDSN)
+	default:
+		err = s.openSQLite(ctx, c.SQLitePath)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.closeQuietly())
+	}
+	return s, nil
+}
 
 // Ping asks the database for a sign of life. CodeUnavailable.
-func (s *Store) Ping(ctx context.Context) error { return errNotYet }
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	for _, pool := range s.pools {
+		if err := pool.PingContext(ctx); err != nil {
+			return unavailable(err)
+		}
+	}
+	return nil
+}
 
 // Close ends the connections.
-func (s *Store) Close() error { return errNotYet }
+func (s *Store) Close() error {
+	var failed []error
+	for _, pool := range s.pools {
+		failed = append(failed, pool.Close())
+	}
+	return errors.Join(failed...)
+}
 
-var errNotYet = model.Errorf(model.CodeInternal, "this is not there yet")
+// closeQuietly is for the way out of a failed Open, whose own error is the one worth telling.
+func (s *Store) closeQuietly() error {
+	if err := s.Close(); err != nil {
+		s.log.Debug("close after a failed open", "error", err)
+	}
+	return nil
+}
+
+// gormConfig: no transaction of gorm's own (each write has ours), and no log of its own (errors are returned).
+func gormConfig() *gorm.Config {
+	return &gorm.Config{SkipDefaultTransaction: true, Logger: logger.Discard}
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"slices"
+
+	"github.com/go-sql-driver/mysql"
+	"gorm.io/gorm"
+
+	"github.com/headgate/headgate/internal/model"
+)
+
+// coder is what the SQLite driver's errors offer.
+type coder interface{ Code() int }
+
+func mysqlNumber(err error) uint16 {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+func sqliteCode(err error) int {
+	var e coder
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}
+
+// isDuplicate tells whether a unique key refused a row.
+func isDuplicate(err error) bool {
+	code := sqliteCode(err)
+	return mysqlNumber(err) == mysqlDuplicate || code == sqliteUnique || code == sqlitePrimaryKey
+}
+
+// isBusy tells whether another transaction was in the way, so that trying again from the start is right.
+func isBusy(err error) bool {
+	number := mysqlNumber(err)
+	primary := sqliteCode(err) & 0xff
+	return number == mysqlDeadlock || number == mysqlLockTimeout || primary == sqliteBusy || primary == sqliteLocked
+}
+
+// isDown tells whether the database, not the statement, is what failed.
+func isDown(err error) bool {
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, sql.ErrConnDone) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return true
+	}
+	var network net.Error
+	if errors.As(err, &network) {
+		return true
+	}
+	refusals := []uint16{mysqlTooManyConnections, mysqlDatabaseDenied, mysqlAccessDenied, mysqlNoDatabase, mysqlShutdown, mysqlReadOnly, mysqlInterrupted, mysqlReadOnlyTx, mysqlKilled}
+	if slices.Contains(refusals, mysqlNumber(err)) {
+		return true
+	}
+	files := []int{sqliteNoMemory, sqliteReadOnly, sqliteInterrupt, sqliteIOError, sqliteFull, sqliteCantOpen}
+	return slices.Contains(files, sqliteCode(err)&0xff)
+}
+
+// translate turns any error into a *model.Error; nil stays nil.
+func translate(err error) error {
+	var ours *model.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &ours):
+		return ours
+	case isBusy(err) || isDown(err):
+		return unavailable(err)
+	default:
+		return internal(err)
+	}
+}
+
+func unavailable(cause error) error {
+	return &model.Error{Code: model.CodeUnavailable, Message: "the database does not answer now; try again", Cause: cause}
+}
+
+func internal(cause error) error {
+	return &model.Error{Code: model.CodeInternal, Message: "something went wrong inside", Cause: cause}
+}
+
+// notFound names the missing thing; what was asked for is not repeated, because it may be anything.
+func notFound(what string) error {
+	return model.Errorf(model.CodeNotFound, "there is no such %s", what)
+}
+
+// orNotFound turns gorm's "no row" into CodeNotFound and leaves other errors as they are.
+func orNotFound(err error, what string) error {
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return notFound(what)
+	}
+	return err
+}
+
+func stale(what string, now, base int64) error {
+	return model.Errorf(model.CodeStale, "the %s was changed meanwhile: it is at revision %d, not %d", what, now, base)
+}
+
+func invalidField(what, field, message string) *model.Error {
+	return &model.Error{Code: model.CodeInvalid, Message: what + " has invalid fields", Fields: []model.FieldError{{Field: field, Message: message}}}
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// writeAttempts bounds how often a write starts again after a deadlock or a lost race for a new name.
+const writeAttempts = 8
+
+// tx is one write in progress: everything in it happens at the one time now, on behalf of one origin.
+type tx struct {
+	*gorm.DB
+	now time.Time // µs, UTC
+}
+
+// errAgain asks write to start the transaction again: the ground has moved under it.
+var errAgain = errors.New("store: start again")
+
+// write runs fn in one transaction and commits it. After a deadlock, or when fn asks for it, it starts again, so fn
+// must keep nothing from a run before. Once a commit was sent, nothing is tried again: it may have been carried out.
+func (s *Store) write(ctx context.Context, fn func(t *tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	for attempt := 1; ; attempt++ {
+		err := s.writeOnce(ctx, fn)
+		if err == nil {
+			return nil
+		}
+		if attempt == writeAttempts || !isBusy(err) && !errors.Is(err, errAgain) {
+			return translate(err)
+		}
+		pause := time.Duration(attempt) * time.Duration(5+rand.IntN(20)) * time.Millisecond
+		if sleep(ctx, pause) != nil {
+			return translate(err)
+		}
+	}
+}
+
+func (s *Store) writeOnce(ctx context.Context, fn func(t *tx) error) error {
+	return s.writer.WithContext(ctx).Transaction(func(db *gorm.DB) error {
+		return fn(&tx{DB: db, now: micros(s.now())})
+	}, s.writeTx)
+}
+
+// read runs fn on one consistent view of the database.
+func (s *Store) read(ctx context.Context, fn func(db *gorm.DB) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return translate(s.reader.WithContext(ctx).Transaction(fn, s.readTx))
+}
+
+// readOne runs fn, which makes a single statement, without the cost of a transaction.
+func (s *Store) readOne(ctx context.Context, fn func(db *gorm.DB) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return translate(fn(s.reader.WithContext(ctx)))
+}
+
+// forUpdate locks the rows that it reads until the transaction ends. SQLite needs none: its writers are alone.
+func forUpdate(db *gorm.DB) *gorm.DB {
+	return db.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
+}
+
+// forShare keeps others from changing the rows that it reads until the transaction ends.
+func forShare(db *gorm.DB) *gorm.DB {
+	return db.Clauses(clause.Locking{Strength: clause.LockingStrengthShare})
+}
+
+// micros is a time as both databases keep it: UTC, whole microseconds.
+func micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// sleep waits, or returns the context's error when that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
