@@ -21,6 +21,9 @@ type Entry struct {
 	Key     string // 1..512 bytes of any value for the key partitions, else ignored
 }
 
+// EntriesBound is the most entries of one Call.
+const EntriesBound = 1000
+
 // Verdict says whether a Call was decided.
 type Verdict int
 
@@ -76,11 +79,72 @@ type Result struct {
 // *InvalidError for a call that can't be asked and Redis errors otherwise; after the latter permits may have been taken.
 // It is sent once: neither this package nor go-redis repeats it, except after NOSCRIPT, which ran nothing.
 func (e *Engine) Acquire(ctx context.Context, c Call) (Reply, error) {
-	return Reply{}, nil
+	for _, entry := range c.Entries {
+		if entry.Count < 1 {
+			return Reply{}, invalid("count", "must be at least 1, not %d", entry.Count)
+		}
+	}
+	return e.ask(ctx, c, func(entry Entry) int64 { return entry.Count })
 }
 
 // Peek answers as Acquire would for one call of each entry's Permits, and takes nothing: Granted is always 0 and
 // CodeGranted means "would be granted".
 func (e *Engine) Peek(ctx context.Context, c Call) (Reply, error) {
-	return Reply{}, nil
+	return e.ask(ctx, c, func(Entry) int64 { return 0 })
+}
+
+func (e *Engine) ask(ctx context.Context, c Call, count func(Entry) int64) (Reply, error) {
+	if e.broken != nil {
+		return Reply{}, e.broken
+	}
+	if err := c.check(); err != nil {
+		return Reply{}, err
+	}
+	if c.Partition == "" {
+		c.Entries = nil
+	}
+	keys := make([]string, 1, 1+len(c.Entries))
+	keys[0] = e.keys.definition(c.Bucket)
+	args := make([]any, 3, 3+2*len(c.Entries))
+	args[0], args[1], args[2] = format, c.App, c.Partition
+	for _, entry := range c.Entries {
+		keys = append(keys, e.keys.state(c.Bucket, c.Partition, c.App, entry.Key))
+		args = append(args, entry.Permits, count(entry))
+	}
+	raw, err := e.run(ctx, acquireScript, keys, args...)
+	if err != nil {
+		return Reply{}, wrap(err, "acquire from", c.Bucket)
+	}
+	reply, err := decodeReply(raw, len(c.Entries))
+	return reply, wrap(err, "acquire from", c.Bucket)
+}
+
+// check refuses what the script would refuse, and what would not make a key.
+func (c *Call) check() error {
+	if !validName(c.Bucket) {
+		return invalid("bucket", nameRule)
+	}
+	if !validName(c.App) {
+		return invalid("app", nameRule)
+	}
+	switch c.Partition {
+	case "", PartitionShared, PartitionApp, PartitionKey, PartitionAppKey:
+	default:
+		return invalid("partition", "must be one of the four, or empty, not %q", c.Partition)
+	}
+	if len(c.Entries) == 0 || len(c.Entries) > EntriesBound {
+		return invalid("entries", "must be 1..%d, not %d", EntriesBound, len(c.Entries))
+	}
+	for _, entry := range c.Entries {
+		if entry.Permits < 1 {
+			return invalid("permits", "must be at least 1, not %d", entry.Permits)
+		}
+		if entry.Count < 0 || entry.Count > PermitsBound {
+			return invalid("count", "must be at most %d, not %d", PermitsBound, entry.Count)
+		}
+		if Keyed(c.Partition) && (entry.Key == "" || len(entry.Key) > KeyBound) {
+			return invalid("key", "must be 1..%d bytes, not %d", KeyBound, len(entry.Key))
+		}
+	}
+	return nil
 }

@@ -29,8 +29,30 @@ func (e *Engine) Claim(ctx context.Context, deployment string) (owner string, er
 
 // Adopt makes the deployment the owner of this Redis and of every definition in the index, whoever had them before.
 func (e *Engine) Adopt(ctx context.Context, deployment string) error {
+	if err := e.checkDeployment(deployment); err != nil {
+		return err
+	}
+	if err := e.rdb.Set(ctx, e.keys.owner(), deployment, 0).Err(); err != nil {
+		return fmt.Errorf("adopt Redis: %w", err)
+	}
+	names, err := e.IndexedNames(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		reply, err := e.run(ctx, adoptScript, []string{e.keys.definition(name)}, format, deployment)
+		if err != nil {
+			return wrap(err, "adopt", name)
+		}
+		if reply == int64(wireUnknownFormat) {
+			return wrap(ErrUnknownFormat, "adopt", name)
+		}
+	}
 	return nil
 }
+
+// ErrUnknownFormat means that a newer version wrote what this one was to change.
+var ErrUnknownFormat = errors.New("it has a format that this version does not know")
 
 func (e *Engine) checkDeployment(deployment string) error {
 	if e.broken != nil {

@@ -49,22 +49,119 @@ type Installed struct {
 // with its apps listed, at once; all other state follows at its next use. A changed algorithm, partition or shards, a
 // name recreated under its tombstone, and Lost begin a new generation of state.
 func (e *Engine) Install(ctx context.Context, d Definition, o InstallOptions) (InstallResult, error) {
-	return InstallResult{}, nil
+	if err := e.checkDeployment(o.Deployment); err != nil {
+		return InstallResult{}, err
+	}
+	if err := d.Validate(); err != nil {
+		return InstallResult{}, err
+	}
+	if err := e.rdb.SAdd(ctx, e.keys.index(), d.Name).Err(); err != nil {
+		return InstallResult{}, wrap(err, "index", d.Name)
+	}
+	keys := append([]string{e.keys.definition(d.Name)}, e.listableStates(d.Name, d.Partition, d.Apps)...)
+	raw, err := e.run(ctx, installScript, keys, installArgs(d, o)...)
+	if err != nil {
+		return InstallResult{}, wrap(err, "install", d.Name)
+	}
+	result, err := decodeInstall(raw)
+	if err != nil {
+		return InstallResult{}, wrap(err, "install", d.Name)
+	}
+	if result.Tombstone {
+		return result, wrap(e.unindex(ctx, d.Name), "index", d.Name)
+	}
+	// Once more: a Remove that was under way may have taken the name out between the two steps above.
+	return result, wrap(e.rdb.SAdd(ctx, e.keys.index(), d.Name).Err(), "index", d.Name)
+}
+
+func installArgs(d Definition, o InstallOptions) []any {
+	num, den := d.reduced()
+	lost := 0
+	if o.Lost {
+		lost = 1
+	}
+	args := make([]any, 0, 16+len(d.Apps))
+	args = append(args, format, o.Deployment, lost, d.Revision, d.Algorithm, d.MaxPermits, d.Rate, d.Period.Microseconds(),
+		num, den, d.Partition, d.Shards, d.Mode, d.MaxWait.Milliseconds(), d.OnFailure, d.AfterLoss)
+	for _, app := range d.Apps {
+		args = append(args, app)
+	}
+	return args
+}
+
+// listableStates returns the state keys that are known without searching: not those of callers' keys, nor of "all apps".
+func (e *Engine) listableStates(name, partition string, apps []string) []string {
+	switch partition {
+	case PartitionShared:
+		return []string{e.keys.state(name, partition, "", "")}
+	case PartitionApp:
+		states := make([]string, 0, len(apps))
+		for _, app := range apps {
+			if app != AllApps {
+				states = append(states, e.keys.state(name, partition, app, ""))
+			}
+		}
+		return states
+	default:
+		return nil
+	}
+}
+
+// unindex takes a name out of the index, and puts it back if it is found installed afterwards: another server may have
+// recreated it meanwhile.
+func (e *Engine) unindex(ctx context.Context, name string) error {
+	if err := e.rdb.SRem(ctx, e.keys.index(), name).Err(); err != nil {
+		return err
+	}
+	found, err := e.Read(ctx, name)
+	if err != nil || !found[0].Present || found[0].Tombstone {
+		return err
+	}
+	return e.rdb.SAdd(ctx, e.keys.index(), name).Err()
 }
 
 // Remove replaces the definition by a tombstone that keeps the revision for 7 days, so that a late Install of an older
 // revision can't revive the name, and takes the name out of the index. It leaves a tombstone also where nothing was.
 func (e *Engine) Remove(ctx context.Context, name string, revision int64, deployment string) (InstallResult, error) {
-	return InstallResult{}, nil
+	if err := e.checkDeployment(deployment); err != nil {
+		return InstallResult{}, err
+	}
+	if revision < 1 || revision > revisionMax {
+		return InstallResult{}, invalid("revision", "must be 1..%d, not %d", revisionMax, revision)
+	}
+	// What is read here only tells which state to delete at once; the script decides on what it finds itself.
+	found, err := e.Read(ctx, name)
+	if err != nil {
+		return InstallResult{}, err
+	}
+	keys := append([]string{e.keys.definition(name)}, e.listableStates(name, found[0].Partition, found[0].Apps)...)
+	raw, err := e.run(ctx, removeScript, keys, format, deployment, revision)
+	if err != nil {
+		return InstallResult{}, wrap(err, "remove", name)
+	}
+	result, err := decodeInstall(raw)
+	if err != nil {
+		return InstallResult{}, wrap(err, "remove", name)
+	}
+	if result.Tombstone {
+		err = e.unindex(ctx, name)
+	}
+	return result, wrap(err, "index", name)
 }
 
 // Restart begins a new generation because the state was lost though the definition stands: state starts now as AfterLoss
 // says. The revision stays. StatusAbsent when there is nothing to restart.
 func (e *Engine) Restart(ctx context.Context, name, deployment string) (InstallResult, error) {
-	return InstallResult{}, nil
-}
-
-// Read returns what Redis has under each name, in the order of names, in one round trip.
-func (e *Engine) Read(ctx context.Context, names ...string) ([]Installed, error) {
-	return nil, nil
+	if err := e.checkDeployment(deployment); err != nil {
+		return InstallResult{}, err
+	}
+	if !validName(name) {
+		return InstallResult{}, invalid("name", nameRule)
+	}
+	raw, err := e.run(ctx, restartScript, []string{e.keys.definition(name)}, format, deployment)
+	if err != nil {
+		return InstallResult{}, wrap(err, "restart", name)
+	}
+	result, err := decodeInstall(raw)
+	return result, wrap(err, "restart", name)
 }

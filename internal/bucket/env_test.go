@@ -1,0 +1,226 @@
+package bucket_test
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
+
+const deployment = "deployment-1"
+
+// env is one Redis with an engine on it. On miniredis the clock stands still and moves when told; on a real Redis time
+// that is told to pass is taken off every instant stored.
+type env struct {
+	*bucket.Engine
+	rdb  *redis.Client
+	mini *miniredis.Miniredis // nil on a real Redis
+	now  time.Time            // miniredis's clock
+	// ahead is how far the tests' time runs ahead of the Redis's, on a real Redis.
+	ahead time.Duration
+}
+
+// onBoth runs a test of the contract on a real Redis and on miniredis.
+func onBoth(t *testing.T, test func(t *testing.T, e *env)) {
+	t.Helper()
+	t.Run("redis", func(t *testing.T) { test(t, realEnv(t)) })
+	t.Run("miniredis", func(t *testing.T) { test(t, miniEnv(t)) })
+}
+
+func realEnv(t testing.TB) *env {
+	t.Helper()
+	addr, prefix := testenv.Redis(t)
+	return newEnv(t, addr, prefix)
+}
+
+func miniEnv(t testing.TB) *env {
+	t.Helper()
+	m := testenv.Mini(t)
+	e := newEnv(t, m.Addr(), "")
+	e.mini, e.now = m, time.Date(2026, 11, 21, 12, 0, 0, 123_457_000, time.UTC)
+	m.SetTime(e.now)
+	return e
+}
+
+func newEnv(t testing.TB, addr, prefix string) *env {
+	t.Helper()
+	rdb := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	t.Cleanup(func() { _ = rdb.Close() })
+	return &env{Engine: bucket.New(rdb, prefix), rdb: rdb}
+}
+
+// pass lets time pass for the buckets named; negative means that Redis's clock is set back.
+func (e *env) pass(t testing.TB, d time.Duration, names ...string) {
+	t.Helper()
+	d = d.Truncate(time.Microsecond)
+	if e.mini != nil {
+		e.now = e.now.Add(d)
+		e.mini.SetTime(e.now)
+		for _, key := range e.mini.Keys() {
+			if ttl := e.mini.TTL(key); ttl > 0 {
+				if ttl -= d; ttl > 0 {
+					e.mini.SetTTL(key, ttl)
+				} else {
+					e.mini.Del(key)
+				}
+			}
+		}
+		return
+	}
+	e.ahead += d
+	for _, name := range names {
+		e.age(t, name, d)
+	}
+}
+
+// age takes d off every instant that a bucket's keys hold, and off their TTL.
+func (e *env) age(t testing.TB, name string, d time.Duration) {
+	t.Helper()
+	ctx := t.Context()
+	def := e.DefinitionKey(name)
+	hash := e.rdb.HGetAll(ctx, def).Val()
+	for _, field := range []string{"rule", "hist"} {
+		var rules []string
+		for _, rule := range strings.FieldsFunc(hash[field], func(r rune) bool { return r == ';' }) {
+			part := strings.Split(rule, ",")
+			part[1] = strconv.FormatInt(atoi(t, part[1])-d.Microseconds(), 10)
+			rules = append(rules, strings.Join(part, ","))
+		}
+		check(t, e.rdb.HSet(ctx, def, field, strings.Join(rules, ";")).Err())
+	}
+	if born := atoi(t, hash["born"]); born != 0 {
+		check(t, e.rdb.HSet(ctx, def, "born", born-d.Microseconds()).Err())
+	}
+	keys, err := e.rdb.Keys(ctx, def[:strings.Index(def, "{")]+"{"+name+"}:s*").Result()
+	check(t, err)
+	for _, key := range keys {
+		e.ageState(t, key, d)
+	}
+}
+
+func (e *env) ageState(t testing.TB, key string, d time.Duration) {
+	t.Helper()
+	ctx := t.Context()
+	ttl := e.rdb.PTTL(ctx, key).Val() - d.Truncate(time.Millisecond)
+	value, err := e.rdb.Get(ctx, key).Result()
+	if err == redis.Nil || ttl <= 0 {
+		check(t, e.rdb.Del(ctx, key).Err())
+		return
+	}
+	check(t, err)
+	part := strings.Split(value, ":")
+	at, err := strconv.ParseInt(part[1], 16, 64)
+	check(t, err)
+	part[1] = strconv.FormatInt(at-d.Microseconds(), 16)
+	check(t, e.rdb.Set(ctx, key, strings.Join(part, ":"), ttl).Err())
+}
+
+// micros is an instant of Redis in the tests' time.
+func (e *env) micros(at time.Time) int64 { return at.UnixMicro() + e.ahead.Microseconds() }
+
+// snapshot is every key of a bucket with its value and whether it has a TTL; for "nothing changed, byte for byte".
+func (e *env) snapshot(t testing.TB, name string) map[string]string {
+	t.Helper()
+	ctx := t.Context()
+	def := e.DefinitionKey(name)
+	out := map[string]string{}
+	hash, err := e.rdb.HGetAll(ctx, def).Result()
+	check(t, err)
+	for field, value := range hash {
+		out[field] = value
+	}
+	if e.mini == nil {
+		out["dump"] = e.rdb.Dump(ctx, def).Val()
+	}
+	out["ttl"] = e.rdb.PExpireTime(ctx, def).Val().String()
+	keys, err := e.rdb.Keys(ctx, def+":s*").Result()
+	check(t, err)
+	for _, key := range keys {
+		out[key] = e.rdb.Get(ctx, key).Val() + " until " + e.rdb.PExpireTime(ctx, key).Val().String()
+	}
+	return out
+}
+
+func (e *env) install(t testing.TB, d bucket.Definition) {
+	t.Helper()
+	result, err := e.Install(t.Context(), d, bucket.InstallOptions{Deployment: deployment})
+	check(t, err)
+	if result.Status != bucket.StatusInstalled || result.Revision != d.Revision {
+		t.Fatalf("install of revision %d: %+v", d.Revision, result)
+	}
+}
+
+// one acquires n permits once.
+func (e *env) one(t testing.TB, d bucket.Definition, n int64) bucket.Result {
+	t.Helper()
+	return e.acquire(t, d, bucket.Entry{Permits: n, Count: 1, Key: "k"}).Results[0]
+}
+
+func (e *env) acquire(t testing.TB, d bucket.Definition, entries ...bucket.Entry) bucket.Reply {
+	t.Helper()
+	reply, err := e.Acquire(t.Context(), call(d, entries...))
+	check(t, err)
+	if reply.Verdict != bucket.VerdictDecided {
+		t.Fatalf("acquire: %+v", reply)
+	}
+	return reply
+}
+
+func (e *env) peek(t testing.TB, d bucket.Definition, n int64) bucket.Result {
+	t.Helper()
+	reply, err := e.Peek(t.Context(), call(d, bucket.Entry{Permits: n, Key: "k"}))
+	check(t, err)
+	if reply.Verdict != bucket.VerdictDecided {
+		t.Fatalf("peek: %+v", reply)
+	}
+	return reply.Results[0]
+}
+
+func call(d bucket.Definition, entries ...bucket.Entry) bucket.Call {
+	app := "checkout"
+	if len(d.Apps) > 0 && !slices.Contains(d.Apps, bucket.AllApps) {
+		app = d.Apps[0]
+	}
+	return bucket.Call{Bucket: d.Name, App: app, Partition: d.Partition, Entries: entries}
+}
+
+// definition is a bucket of max permits refilled at rate per period, shared by all apps.
+func definition(max, rate int64, period time.Duration) bucket.Definition {
+	return bucket.Definition{
+		Name: "b", Revision: 1, Apps: []string{bucket.AllApps}, Algorithm: bucket.TokenBucket,
+		MaxPermits: max, Rate: rate, Period: period, Partition: bucket.PartitionShared, Shards: 1,
+		Mode: bucket.ModeEnforce, MaxWait: 10 * time.Second, OnFailure: bucket.FailOpen, AfterLoss: bucket.LossRefill,
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func atoi(t testing.TB, s string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(s, 10, 64)
+	check(t, err)
+	return n
+}
+
+func expect[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Fatalf("%s: got %v, want %v", what, got, want)
+	}
+}
+
