@@ -103,19 +103,6 @@ func (s *Store) Apps(ctx context.Context, q model.AppQuery) (model.Page[model.Ap
 	return page, err
 }
 
-// VisibleApps tells which of these apps exist and have the user as a member; names missing from the map do not.
-func (s *Store) VisibleApps(ctx context.Context, user string, names []string) (map[string]bool, error) {
-	visible := map[string]bool{}
-	if len(names) == 0 {
-		return visible, nil
-	}
-	roles, err := s.AppRoles(ctx, user, names)
-	for name := range roles {
-		visible[name] = true
-	}
-	return visible, err
-}
-
 // AppRoles returns the user's role in each of these apps of which it is a member; nil names = in every app.
 func (s *Store) AppRoles(ctx context.Context, user string, names []string) (map[string]model.AppRole, error) {
 	roles := map[string]model.AppRole{}
@@ -125,7 +112,7 @@ func (s *Store) AppRoles(ctx context.Context, user string, names []string) (map[
 			Joins("JOIN apps ON apps.id = members.app_id").Joins("JOIN users ON users.id = members.user_id").
 			Where("apps.deleted = ? AND users.name = ?", false, user)
 		if names != nil {
-			query = query.Where("apps.name IN ?", append([]string{""}, names...)) // "" is no name; an empty list is no SQL
+			query = query.Where("apps.name IN ?", append([]string{""}, names...)) // "" is nobody's name: an empty list finds nothing
 		}
 		return query.Scan(&rows).Error
 	})

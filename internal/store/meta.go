@@ -17,6 +17,7 @@ import (
 const (
 	metaDeployment = "deployment_id"
 	metaEpoch      = "epoch_mark"  // RFC 3339; "" = none yet
+	metaKey        = "signing_key" // hex; made when first asked for
 	metaAdmins     = "admins_lock" // locked by whoever may take away an admin, so that two such writes queue
 )
 
@@ -69,6 +70,29 @@ func (s *Store) NewDeploymentID(ctx context.Context, o model.Origin) (string, er
 
 func deploymentJSON(id string) json.RawMessage {
 	return json.RawMessage(`{"deployment_id":"` + id + `"}`)
+}
+
+// SigningKey returns the key with which logins are signed. The first call keeps fresh and returns it; every later one,
+// on any server, returns that same key.
+func (s *Store) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
+	var kept string
+	err := s.write(ctx, func(t *tx) error {
+		row := metaRow{metaKey, hex.EncodeToString(fresh)}
+		if err := t.Clauses(clause.OnConflict{DoNothing: true}).Create(&row).Error; err != nil {
+			return err
+		}
+		var err error
+		kept, err = t.lockMeta(metaKey)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(kept)
+	if err != nil {
+		return nil, internal(err)
+	}
+	return key, nil
 }
 
 // EpochMark is the newest mark that was written to Redis to show data loss; the zero time when there was none.
