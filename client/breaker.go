@@ -17,6 +17,7 @@ const (
 	breakerThreshold = 3 // failures in a row
 	firstProbe       = 25 * time.Millisecond
 	longestProbe     = 500 * time.Millisecond
+	relapse          = time.Second // opened again within this, the breaker goes on where it was instead of probing fast
 )
 
 // breaker keeps calls from waiting for a Redis that does not answer. Failures in a row open it; while it is open calls
@@ -30,6 +31,10 @@ type breaker struct {
 
 	failures atomic.Int32
 	open     atomic.Bool
+
+	// Only the probing goroutine, one at a time, touches these.
+	pause time.Duration
+	back  time.Time
 }
 
 // allows tells whether Redis may be asked.
@@ -59,17 +64,22 @@ func repliedByRedis(err error) bool {
 
 func (b *breaker) probeUntilBack() {
 	began := time.Now()
-	for pause := firstProbe; ; pause = min(2*pause, longestProbe) {
+	if began.Sub(b.back) > relapse {
+		b.pause = firstProbe
+	}
+	for {
 		select {
 		case <-b.life.Done():
 			return
-		case <-time.After(pause/2 + rand.N(pause)):
+		case <-time.After(b.pause/2 + rand.N(b.pause)):
 		}
+		b.pause = min(2*b.pause, longestProbe)
 		if b.probe(b.life) == nil {
 			break
 		}
 	}
+	b.back = time.Now()
 	b.failures.Store(0)
 	b.open.Store(false)
-	b.log.Info("headgate: Redis answers again", "after", time.Since(began).Round(time.Millisecond))
+	b.log.Info("headgate: Redis answers again", "after", b.back.Sub(began).Round(time.Millisecond))
 }
