@@ -11,7 +11,10 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/gin-gonic/gin"
+
 	"github.com/headgate/headgate/internal/auth"
+	"github.com/headgate/headgate/internal/model"
 )
 
 // Config is what New needs. Fields are required unless they say otherwise.
@@ -29,15 +32,52 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 }
 
-// New makes the handler of the whole server: API, health checks, and the console for everything else.
-func New(c Config) http.Handler {
-	panic("not built yet")
+// server has the parts that the handlers use.
+type server struct {
+	Config
+	log      *slog.Logger
+	document []byte // the OpenAPI document
 }
 
-// OpenAPI returns the description of the API as an OpenAPI 3.1 document: what the server serves, docs/openapi.json
-// holds, and the console's types are generated from.
-func OpenAPI() []byte {
-	panic("not built yet")
+// New makes the handler of the whole server: API, health checks, and the console for everything else.
+func New(c Config) http.Handler {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	s := &server{Config: c, log: c.Log, document: OpenAPI()}
+	engine, _ := s.build()
+	return engine
+}
+
+// build makes the router with every route.
+func (s *server) build() (*gin.Engine, *routes) {
+	engine := gin.New()
+	engine.HandleMethodNotAllowed = true
+	engine.RedirectTrailingSlash = false
+	proxies := make([]string, len(s.TrustedProxies))
+	for i, p := range s.TrustedProxies {
+		proxies[i] = p.String()
+	}
+	_ = engine.SetTrustedProxies(proxies) // a netip.Prefix is always one that it can read
+	engine.Use(identify, s.logAccess, s.recoverPanic, secureAnswers, refuseCrossOrigin(), refuseBadText, limitTime)
+	engine.NoMethod(func(c *gin.Context) { refuse(c, codeNoMethod, "this path does not know the method") })
+	engine.NoRoute(s.elsewhere)
+	r := newRoutes(s, engine)
+	s.routes(r)
+	return engine, r
+}
+
+// elsewhere hands everything that is not ours to the console.
+func (s *server) elsewhere(c *gin.Context) {
+	if isAPI(c.Request.URL.Path) || s.Console == nil {
+		refuse(c, model.CodeNotFound, "there is nothing under this path")
+		return
+	}
+	c.Status(http.StatusOK) // gin presumes a 404
+	s.Console.ServeHTTP(c.Writer, c.Request)
 }
 
 // NewServer makes an http.Server with limits on headers, bodies and time. The caller listens and serves.

@@ -28,8 +28,6 @@ type BucketStore interface {
 	UpdateBucket(ctx context.Context, name string, base int64, d model.Definition, o model.Origin) (model.Bucket, error)
 	// DeleteBucket returns the revision of the tombstone. CodeStale.
 	DeleteBucket(ctx context.Context, name string, base int64, o model.Origin) (int64, error)
-	// CreatedRevision is the revision at which the bucket's present incarnation began.
-	CreatedRevision(ctx context.Context, name string) (int64, error)
 	// SyncRow says how far Redis has followed a name, deleted or not.
 	SyncRow(ctx context.Context, name string) (model.SyncRow, error)
 }
@@ -89,10 +87,10 @@ type Live interface {
 
 // State is what Redis has of one bucket.
 type State struct {
-	Present  bool   // a definition is installed
-	Revision int64  // of that definition; 0 when absent
-	Permits  *int64 // permits that could be acquired now; nil for partitions with more than one state
-	Now      time.Time
+	Present  bool      // a definition is installed
+	Revision int64     // of that definition; 0 when absent
+	Permits  *int64    // permits that could be acquired now; nil for partitions with more than one state
+	Now      time.Time // Redis's clock at the reading
 }
 
 // Usage is what was granted and refused, per app and minute, with the Redis time of the reading.
@@ -103,11 +101,11 @@ type Usage struct {
 
 // UsageRow counts one app's permits in one minute.
 type UsageRow struct {
-	Minute        int64 // unix minute of Redis time
-	App           string
-	Granted       int64
-	Limited       int64
-	ShadowLimited int64
+	Minute        int64  `json:"minute" doc:"unix minute of Redis's clock"`
+	App           string `json:"app"`
+	Granted       int64  `json:"granted"`
+	Limited       int64  `json:"limited"`
+	ShadowLimited int64  `json:"shadow_limited" doc:"granted only because of shadow mode"`
 }
 
 // Health reads the state of the parts that the server leans on.
@@ -120,26 +118,26 @@ type Health interface {
 
 // System is the state of the installation. Texts are for people and hold no addresses, passwords or SQL.
 type System struct {
-	Version  string
-	Embedded bool // evaluation mode: SQLite and Redis in process
-	Database Part
-	Redis    Part
-	Owner    RedisOwner
-	Pending  int64 // buckets that Redis is not known to have
+	Version  string     `json:"version"`
+	Embedded bool       `json:"embedded" doc:"for evaluation: SQLite and Redis in process"`
+	Database Part       `json:"database"`
+	Redis    Part       `json:"redis"`
+	Owner    RedisOwner `json:"owner"`
+	Pending  int64      `json:"pending" doc:"buckets whose present revision Redis is not known to have"`
 }
 
 // Part is one thing that the server leans on.
 type Part struct {
-	Kind     string   // "mariadb", "mysql", "sqlite", "redis", "embedded" …
-	Version  string   // "" when it does not answer
-	OK       bool     // it answers
-	Message  string   // what is wrong in a sentence; "" when nothing is
-	Warnings []string // settings that are not safe, e.g. a maxmemory-policy that evicts
+	Kind     string   `json:"kind" doc:"what it is, e.g. mariadb, sqlite, redis"`
+	Version  string   `json:"version" doc:"empty when it does not answer"`
+	OK       bool     `json:"ok" doc:"it answers"`
+	Message  string   `json:"message" doc:"what is wrong, in a sentence; empty when nothing is"`
+	Warnings []string `json:"warnings" doc:"settings that are not safe, e.g. a maxmemory-policy that evicts"`
 }
 
 // RedisOwner says whose Redis it is.
 type RedisOwner struct {
-	Deployment string // this deployment's id
-	Redis      string // the id that Redis carries; "" when not known
-	Ours       bool
+	Deployment string `json:"deployment" doc:"this deployment's id"`
+	Redis      string `json:"redis" doc:"the id that Redis carries; empty when not known"`
+	Ours       bool   `json:"ours" doc:"the two are the same"`
 }

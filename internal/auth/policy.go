@@ -100,11 +100,15 @@ func (p Principal) Conceivable(needs Permission) bool {
 		p.May(needs, model.Relation{BucketOwner: true, AppOwner: true, AppViewer: true})
 }
 
-// Permissions lists, sorted, what the principal holds in the given relation, e.g. the sum of all its relations.
-func (p Principal) Permissions(r model.Relation) []Permission {
+// untargeted are the permissions that are asked for without a given bucket or app.
+var untargeted = []Permission{BucketCreate, UserNames}
+
+// Permissions lists, sorted, what the principal may do whatever the bucket or app, and of the permissions that ask for
+// neither also those that it holds through standing, the sum of its relations.
+func (p Principal) Permissions(standing model.Relation) []Permission {
 	list := []Permission{}
 	for needs := range policy {
-		if p.May(needs, r) {
+		if p.Everywhere(needs) || slices.Contains(untargeted, needs) && p.May(needs, standing) {
 			list = append(list, needs)
 		}
 	}

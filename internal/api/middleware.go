@@ -1,0 +1,131 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/headgate/headgate/internal/model"
+)
+
+// answerWithin bounds the time in which a request is worked on. It is below the limits of NewServer, so that the
+// answer still gets out.
+const answerWithin = 15 * time.Second
+
+// identify gives the request its id, which the answer, the log and the history carry, and notes where it comes from.
+func identify(c *gin.Context) {
+	id := c.GetHeader("X-Request-Id")
+	if !requestIDPattern.MatchString(id) {
+		raw := make([]byte, 12)
+		_, _ = rand.Read(raw) // documented never to fail
+		id = hex.EncodeToString(raw)
+	}
+	c.Header("X-Request-Id", id)
+	c.Request = c.Request.WithContext(withCall(c.Request.Context(), &call{
+		requestID: id, address: c.ClientIP(), userAgent: cleanUserAgent(c.Request.UserAgent()),
+	}))
+	c.Next()
+}
+
+// logAccess writes one line for each request. Queries, headers and bodies stay out of it: they may hold secrets.
+func (s *server) logAccess(c *gin.Context) {
+	start := time.Now()
+	c.Next()
+	call := callOf(c.Request.Context())
+	level := slog.LevelInfo
+	if c.Writer.Status() >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	s.log.LogAttrs(c.Request.Context(), level, "request",
+		slog.String("request_id", call.requestID), slog.String("method", c.Request.Method),
+		slog.String("path", clip(c.Request.URL.Path)), slog.Int("status", c.Writer.Status()),
+		slog.Int("bytes", max(c.Writer.Size(), 0)), slog.Duration("took", time.Since(start)),
+		slog.String("user", call.principal.Name), slog.String("address", call.address))
+}
+
+// recoverPanic answers a panic with a 500 that tells nothing, and logs what happened.
+func (s *server) recoverPanic(c *gin.Context) {
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		if cause == http.ErrAbortHandler {
+			panic(cause) // the server's own way of breaking off
+		}
+		ctx := c.Request.Context()
+		if ctx.Err() != nil && c.Writer.Written() { // the client left while it was answered
+			s.log.DebugContext(ctx, "answer broken off", "request_id", callOf(ctx).requestID)
+			return
+		}
+		s.log.ErrorContext(ctx, "panic", "request_id", callOf(ctx).requestID, "cause", cause, "stack", string(debug.Stack()))
+		if !c.Writer.Written() {
+			newProblem(ctx, model.CodeInternal, internalDetail).write(c.Writer)
+		}
+		c.Abort()
+	}()
+	c.Next()
+}
+
+// refuseCrossOrigin keeps other sites' pages from writing with the cookies of a logged-in browser.
+func refuseCrossOrigin() gin.HandlerFunc {
+	protection := http.NewCrossOriginProtection()
+	return func(c *gin.Context) {
+		if protection.Check(c.Request) != nil {
+			refuse(c, codeCrossOrigin, "this write was asked for by a page of another site")
+		}
+	}
+}
+
+// refuseBadText keeps paths and queries that are no UTF-8 away from the database, which would refuse them later.
+func refuseBadText(c *gin.Context) {
+	query, err := url.QueryUnescape(c.Request.URL.RawQuery)
+	switch {
+	case !utf8.ValidString(c.Request.URL.Path) || strings.ContainsRune(c.Request.URL.Path, 0):
+		refuse(c, codeMalformed, "the path must be valid UTF-8 without NUL")
+	case err != nil || !utf8.ValidString(query) || strings.ContainsRune(query, 0):
+		refuse(c, codeMalformed, "the query must be percent-encoded UTF-8 without NUL")
+	}
+}
+
+// limitTime ends what takes too long.
+func limitTime(c *gin.Context) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), answerWithin)
+	defer cancel()
+	c.Request = c.Request.WithContext(ctx)
+	c.Next()
+}
+
+// secureAnswers sets the headers that keep an API answer from being anything else in a browser. The console sets its
+// own.
+func secureAnswers(c *gin.Context) {
+	if !isAPI(c.Request.URL.Path) {
+		return
+	}
+	c.Header("X-Content-Type-Options", "nosniff")
+	c.Header("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	c.Header("X-Frame-Options", "DENY")
+	c.Header("Referrer-Policy", "no-referrer")
+	c.Header("Cross-Origin-Resource-Policy", "same-origin")
+	c.Header("Cache-Control", "no-store")
+}
+
+// isAPI tells which paths are ours; the console has all others.
+func isAPI(path string) bool {
+	return path == "/api" || strings.HasPrefix(path, "/api/") || path == "/healthz" || path == "/readyz"
+}
+
+// refuse ends a request before it reaches a handler.
+func refuse(c *gin.Context, code model.Code, detail string) {
+	newProblem(c.Request.Context(), code, detail).write(c.Writer)
+	c.Abort()
+}

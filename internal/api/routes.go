@@ -1,0 +1,47 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/headgate/headgate/internal/auth"
+)
+
+// routes is the whole API: method, path, the permission that it needs, its handler. Permissions that depend on the
+// bucket or app are demanded again by the handler, for that bucket or app.
+func (s *server) routes(r *routes) {
+	r.plain("/healthz", auth.Public, s.healthz)
+	r.plain("/readyz", auth.Public, s.readyz)
+	r.plain("/api/v1/openapi.json", auth.Public, s.openapi)
+
+	post(r, "/auth/login", auth.Public, s.login, "login", "Log in; sets the cookies of a session")
+	post(r, "/auth/refresh", auth.Public, s.refresh, "refresh", "Exchange the refresh cookie for new cookies")
+	post(r, "/auth/logout", auth.Public, s.logout, "logout", "End the session", answers(http.StatusNoContent))
+	get(r, "/auth/me", auth.Self, s.me, "me", "Who is logged in")
+
+	get(r, "/buckets", auth.BucketSee, s.listBuckets, "listBuckets", "List the buckets that one may see")
+	post(r, "/buckets", auth.BucketCreate, s.createBucket, "createBucket", "Create a bucket", answers(http.StatusCreated))
+	get(r, "/buckets/{name}", auth.BucketSee, s.getBucket, "getBucket", "Read a bucket")
+	put(r, "/buckets/{name}", auth.BucketEdit, s.updateBucket, "updateBucket", "Replace a bucket's definition; fields left out get their defaults")
+	del(r, "/buckets/{name}", auth.BucketEdit, s.deleteBucket, "deleteBucket", "Delete a bucket")
+	get(r, "/buckets/{name}/changes", auth.BucketSee, s.bucketChanges, "bucketChanges", "A bucket's history, newest first")
+	get(r, "/buckets/{name}/usage", auth.BucketSee, s.bucketUsage, "bucketUsage", "Permits granted and limited per minute and app")
+	get(r, "/buckets/{name}/live", auth.BucketSee, s.bucketLive, "bucketLive", "What Redis has of a bucket now")
+
+	get(r, "/apps", auth.AppSee, s.listApps, "listApps", "List the apps that one may see")
+	post(r, "/apps", auth.AppCreate, s.createApp, "createApp", "Register an app", answers(http.StatusCreated))
+	get(r, "/apps/{name}", auth.AppSee, s.getApp, "getApp", "Read an app with its members")
+	put(r, "/apps/{name}", auth.AppManage, s.updateApp, "updateApp", "Change an app's description")
+	del(r, "/apps/{name}", auth.AppManage, s.deleteApp, "deleteApp", "Remove an app that no bucket lists", answers(http.StatusNoContent))
+	put(r, "/apps/{name}/members/{user}", auth.AppManage, s.setMember, "setMember", "Make a user a member of an app, or change its role")
+	del(r, "/apps/{name}/members/{user}", auth.AppManage, s.removeMember, "removeMember", "End a membership")
+
+	get(r, "/users", auth.UserSee, s.listUsers, "listUsers", "List the users")
+	post(r, "/users", auth.UserManage, s.createUser, "createUser", "Create a user", answers(http.StatusCreated))
+	get(r, "/users/names", auth.UserNames, s.userNames, "userNames", "Names of enabled users, to pick owners and members")
+	get(r, "/users/{name}", auth.UserSee, s.getUser, "getUser", "Read a user")
+	put(r, "/users/{name}", auth.UserManage, s.updateUser, "updateUser", "Change a user; disabling ends its sessions")
+	post(r, "/users/{name}/password", auth.UserManage, s.setPassword, "setPassword", "Set a user's password; ends its sessions", answers(http.StatusNoContent))
+
+	get(r, "/changes", auth.AuditRead, s.listChanges, "listChanges", "The whole change log, newest first")
+	get(r, "/system", auth.SystemSee, s.system, "system", "State of the database, Redis and reconcile")
+}

@@ -1,0 +1,31 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/headgate/headgate/internal/model"
+)
+
+func (s *server) system(ctx context.Context, _ *struct{}) (*struct{ Body System }, error) {
+	state := s.Health.System(ctx)
+	state.Database.Warnings = append([]string{}, state.Database.Warnings...)
+	state.Redis.Warnings = append([]string{}, state.Redis.Warnings...)
+	return &struct{ Body System }{state}, nil
+}
+
+// healthz says that the process lives.
+func (s *server) healthz(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) }
+
+// readyz says whether requests can be served.
+func (s *server) readyz(c *gin.Context) {
+	ctx := c.Request.Context()
+	if err := s.Health.Ready(ctx); err != nil {
+		s.log.WarnContext(ctx, "not ready", "request_id", callOf(ctx).requestID, "cause", err)
+		refuse(c, model.CodeUnavailable, "the database does not answer")
+		return
+	}
+	c.JSON(http.StatusOK, gin.H{"status": "ok"})
+}
