@@ -37,8 +37,8 @@ type Me struct {
 
 // Proofs are the cookies that a browser sends back.
 type Proofs struct {
-	Access  string `cookie:"headgate_access"`
-	Refresh string `cookie:"headgate_refresh"`
+	Access  string `cookie:"headgate_access" hidden:"true"`
+	Refresh string `cookie:"headgate_refresh" hidden:"true"`
 	https   bool
 }
 

@@ -42,11 +42,11 @@ type DefinitionInput struct {
 	Apps           []string            `json:"apps,omitempty" doc:"names of registered apps, or * for all of them"`
 	Owners         []string            `json:"owners,omitempty" doc:"users who may edit and delete the bucket; at creation the default is oneself"`
 	Algorithm      model.Algorithm     `json:"algorithm,omitempty" doc:"default token_bucket"`
-	MaxPermits     int64               `json:"max_permits" doc:"capacity, limit of a window, or slots"`
-	Rate           int64               `json:"rate,omitempty" doc:"permits added per period; token_bucket only"`
+	MaxPermits     int64               `json:"max_permits" doc:"the bucket's capacity: the largest burst"`
+	Rate           int64               `json:"rate,omitempty" doc:"permits added per period"`
 	PeriodMS       *int64              `json:"period_ms,omitempty" doc:"default 1000"`
 	Partition      model.Partition     `json:"partition,omitempty" doc:"default shared"`
-	Shards         *int                `json:"shards,omitempty" doc:"default 1; more only for the key partitions"`
+	Shards         *int                `json:"shards,omitempty" doc:"default 1"`
 	Mode           model.Mode          `json:"mode,omitempty" doc:"default enforce"`
 	MaxWaitMS      *int64              `json:"max_wait_ms,omitempty" doc:"default 10000; 0 = no waiting"`
 	OnRedisFailure model.FailurePolicy `json:"on_redis_failure,omitempty" doc:"default open"`

@@ -35,19 +35,22 @@ func documentRules(schemas map[string]*huma.Schema) {
 		p := schemas[name].Properties
 		lengths(p["description"], 0, model.DescriptionBound)
 		lengths(p["reason"], 1, model.ReasonBound)
-		most(p["labels"], p["apps"], p["owners"])
+		atMost(p["labels"], p["apps"], p["owners"])
 		between(p["max_permits"], 1, model.MaxPermitsBound)
-		between(p["rate"], 0, model.RateBound)
+		between(p["rate"], 1, model.RateBound)
 		between(p["period_ms"], model.PeriodMin.Milliseconds(), model.PeriodMax.Milliseconds())
 		between(p["max_wait_ms"], 0, model.MaxWaitBound.Milliseconds())
 		between(p["shards"], 1, model.ShardsBound)
+	}
+	for _, name := range []string{"Bucket", "BucketCreate", "BucketUpdate"} {
+		p := schemas[name].Properties
 		choices(p["algorithm"], model.TokenBucket)
 		choices(p["partition"], model.PartitionShared, model.PartitionApp, model.PartitionKey, model.PartitionAppKey)
 		choices(p["mode"], model.ModeEnforce, model.ModeShadow, model.ModeOff)
 		choices(p["on_redis_failure"], model.FailOpen, model.FailClosed, model.FailLocal)
 		choices(p["after_loss"], model.LossRefill, model.LossFull)
 	}
-	for _, name := range []string{"UserCreate", "UserUpdate"} {
+	for _, name := range []string{"Me", "User", "UserCreate", "UserUpdate"} {
 		choices(schemas[name].Properties["role"], model.RoleAdmin, model.RoleAuditor, model.RoleMember)
 	}
 	for _, name := range []string{"UserCreate", "PasswordSet"} {
@@ -56,6 +59,7 @@ func documentRules(schemas map[string]*huma.Schema) {
 	for _, name := range []string{"Member", "MemberSet"} {
 		choices(schemas[name].Properties["role"], model.AppOwner, model.AppViewer)
 	}
+	choices(schemas["Change"].Properties["target_kind"], model.TargetBucket, model.TargetApp, model.TargetUser, model.TargetSystem)
 	choices(schemas["Sync"].Properties["state"], model.SyncSynced, model.SyncPending)
 }
 
@@ -66,7 +70,7 @@ func between(s *huma.Schema, low, high int64) {
 
 func lengths(s *huma.Schema, low, high int) { s.MinLength, s.MaxLength = &low, &high }
 
-func most(labels, apps, owners *huma.Schema) {
+func atMost(labels, apps, owners *huma.Schema) {
 	labelsMost, appsMost, ownersMost := model.LabelsBound, model.AppsBound, model.OwnersBound
 	labels.MaxProperties, apps.MaxItems, owners.MaxItems = &labelsMost, &appsMost, &ownersMost
 }
