@@ -86,7 +86,10 @@ local function decide(rule, e, s, now, reply)
   if s.rebased and e.count > 0 then
     s.dirty = true
   end
-  local reset = micros_until(rule.num, s.w + rule.fill, s.f + rule.fill_f, now)
+  local reset = 0
+  if have < rule.max then
+    reset = micros_until(rule.num, s.w + rule.fill, s.f + rule.fill_f, now)
+  end
   append(reply, code, granted, have, retry, reset)
 end
 

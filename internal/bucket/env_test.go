@@ -223,4 +223,3 @@ func expect[T comparable](t testing.TB, what string, got, want T) {
 		t.Fatalf("%s: got %v, want %v", what, got, want)
 	}
 }
-
