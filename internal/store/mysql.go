@@ -82,7 +82,8 @@ func mysqlPool(cfg *mysql.Config) (*sql.DB, error) {
 // text is an error, never cut), matched rows counted.
 func mysqlConfig(dsn string, log *slog.Logger) (*mysql.Config, error) {
 	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil || cfg.DBName == "" {
+	// A network that the driver does not know is, more often than not, a DSN without its "@tcp".
+	if err != nil || cfg.DBName == "" || cfg.Net != "tcp" && cfg.Net != "unix" {
 		return nil, badDSN()
 	}
 	cfg.ParseTime, cfg.Loc, cfg.ClientFoundRows, cfg.InterpolateParams = true, time.UTC, true, true
@@ -113,7 +114,7 @@ func defaultTo(d *time.Duration, value time.Duration) {
 
 // badDSN does not carry the driver's error: it may quote a part of the password.
 func badDSN() error {
-	return model.Errorf(model.CodeInvalid, "the MySQL DSN can't be read: it must be user:password@tcp(host:port)/database")
+	return model.Errorf(model.CodeInvalid, "the MySQL DSN can't be read: it must be user:password@tcp(host:port)/database, or @unix(socket)")
 }
 
 // mysqlOpenError says in one line what is wrong with the connection, without the password.

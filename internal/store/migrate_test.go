@@ -1,0 +1,136 @@
+package store_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/headgate/headgate/internal/model"
+	"github.com/headgate/headgate/internal/store"
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+// Servers that start together agree on one schema and one identity.
+func TestServersMigrateTogether(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		servers := make([]*store.Store, 6)
+		for i := range servers {
+			servers[i] = d.open(t)
+		}
+		for _, err := range together(len(servers), func(i int) error { return servers[i].Migrate(t.Context()) }) {
+			ok(t, err)
+		}
+		id := must(servers[0].DeploymentID(t.Context()))(t)
+		if len(id) != 32 {
+			t.Errorf("deployment id %q, want 128 bits in hex", id)
+		}
+		for _, s := range servers[1:] {
+			if got := must(s.DeploymentID(t.Context()))(t); got != id {
+				t.Errorf("another deployment id: %s and %s", id, got)
+			}
+		}
+		people(t, servers[5], "alice")
+		if n := must(servers[0].CountUsers(t.Context()))(t); n != 1 {
+			t.Errorf("%d users, want 1", n)
+		}
+	})
+}
+
+func TestMigratingAgainChangesNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		s := d.migrated(t)
+		people(t, s, "alice")
+		id := must(s.DeploymentID(t.Context()))(t)
+		ok(t, s.Migrate(t.Context()))
+		if got := must(s.DeploymentID(t.Context()))(t); got != id {
+			t.Errorf("deployment id %s became %s", id, got)
+		}
+		must(s.User(t.Context(), "alice"))(t)
+	})
+}
+
+func TestIdentityIsReplacedWithAChange(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		s := d.migrated(t)
+		old := must(s.DeploymentID(t.Context()))(t)
+		fresh := must(s.NewDeploymentID(t.Context(), byAlice))(t)
+		if got := must(s.DeploymentID(t.Context()))(t); got != fresh || got == old {
+			t.Errorf("identity %s, was %s, answered %s", got, old, fresh)
+		}
+		c := must(s.Changes(t.Context(), model.ChangeQuery{}))(t).Items[0]
+		if c.Action != model.ActionIdentityReset || c.Actor != "alice" || !strings.Contains(string(c.Before), old) || !strings.Contains(string(c.After), fresh) {
+			t.Errorf("change %+v", c)
+		}
+	})
+}
+
+// Every server signs logins with the same key, whoever came first.
+func TestSigningKeyIsOneForAllServers(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		servers := []*store.Store{d.migrated(t), d.open(t)}
+		keys := make([][]byte, 8)
+		for _, err := range together(len(keys), func(i int) (err error) {
+			keys[i], err = servers[i%2].SigningKey(t.Context(), []byte(strings.Repeat(string(rune('a'+i)), 32)))
+			return err
+		}) {
+			ok(t, err)
+		}
+		for _, key := range keys {
+			if len(key) != 32 || string(key) != string(keys[0]) {
+				t.Errorf("keys %q", keys)
+			}
+		}
+	})
+}
+
+func TestEpochMarkOnlyGrows(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		s := d.migrated(t)
+		if mark := must(s.EpochMark(t.Context()))(t); !mark.IsZero() {
+			t.Errorf("first mark %v, want none", mark)
+		}
+		now := newClock()
+		first := now.Now()
+		ok(t, s.SetEpochMark(t.Context(), first))
+		ok(t, s.SetEpochMark(t.Context(), first.Add(-1e9)))
+		if mark := must(s.EpochMark(t.Context()))(t); mark != first.Truncate(1000) {
+			t.Errorf("mark %v, want %v", mark, first)
+		}
+	})
+}
+
+// A wrong setting ends the start with one line that says what is wrong, and never with the password.
+func TestOpenSaysInOneLineWhatIsWrong(t *testing.T) {
+	const password = "s3cr3t-pass"
+	good := testenv.MySQL(t)
+	tests := map[string]struct {
+		config store.Config
+		code   model.Code
+		says   string
+	}{
+		"neither":           {store.Config{}, model.CodeInvalid, "either"},
+		"both":              {store.Config{MySQLDSN: good, SQLitePath: "x"}, model.CodeInvalid, "either"},
+		"an URL":            {store.Config{MySQLDSN: "mysql://root:" + password + "@db:3306/x"}, model.CodeInvalid, "user:password@tcp(host:port)/database"},
+		"no at sign":        {store.Config{MySQLDSN: "root:" + password + "(db:3306)/x"}, model.CodeInvalid, "user:password@tcp(host:port)/database"},
+		"no database":       {store.Config{MySQLDSN: "root:" + password + "@tcp(127.0.0.1:1)/"}, model.CodeInvalid, "user:password@tcp(host:port)/database"},
+		"bad option":        {store.Config{MySQLDSN: "root:" + password + "@tcp(127.0.0.1:1)/x?timeout=" + password}, model.CodeInvalid, "user:password@tcp(host:port)/database"},
+		"nobody listens":    {store.Config{MySQLDSN: "root:" + password + "@tcp(127.0.0.1:1)/x"}, model.CodeUnavailable, "127.0.0.1:1 can't be reached"},
+		"wrong password":    {store.Config{MySQLDSN: strings.Replace(good, ":", ":"+password, 1)}, model.CodeUnavailable, "refuses the user"},
+		"no such database":  {store.Config{MySQLDSN: strings.Replace(good, "/headgate_test_", "/absent_", 1)}, model.CodeUnavailable, "has no database"},
+		"no such folder":    {store.Config{SQLitePath: filepath.Join(t.TempDir(), "no", "such", "file.db")}, model.CodeUnavailable, "can't be opened"},
+		"a folder, no file": {store.Config{SQLitePath: t.TempDir()}, model.CodeUnavailable, "can't be opened"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, err := store.Open(t.Context(), test.config)
+			if err == nil {
+				_ = s.Close()
+				t.Fatal("it opened")
+			}
+			wantCode(t, err, test.code)
+			if text := err.Error(); !strings.Contains(text, test.says) || strings.Contains(text, "\n") || strings.Contains(text, password) {
+				t.Errorf("error %q, want one line that says %q", text, test.says)
+			}
+		})
+	}
+}
