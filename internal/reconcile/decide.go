@@ -16,22 +16,26 @@ const (
 	actRaise                 // Redis is ahead, or equal with other content: the database was restored, or somebody wrote by hand
 	actForeign               // the definition in Redis is another deployment's
 	actUnknown               // it has a format of a newer version
+	actAlien                 // it is no definition
 )
 
 // decide compares a row with what Redis had before the row was read.
-func decide(row model.SyncRow, found bucket.Installed, deployment string) action {
+func decide(row model.SyncRow, found reading, deployment string) action {
 	switch {
 	case found.UnknownFormat:
 		return actUnknown
+	case found.alien:
+		return actAlien
+	case found.damaged && row.InstalledRevision < row.Revision:
+		return actWrite // its revision can't be read, but this one was never there
+	case found.damaged:
+		return actRaise
 	case !found.Present:
 		if row.Deleted && row.InstalledRevision >= row.Revision {
 			return actKeep // removed before; the tombstone has ended since
 		}
 		return actWrite
-	case found.Deployment != deployment:
-		if row.Deleted && found.Tombstone {
-			return actKeep // nothing is enforced, and nothing of ours is there to remove
-		}
+	case found.Deployment != deployment && !found.Tombstone:
 		return actForeign
 	case found.Revision < row.Revision:
 		return actWrite
@@ -43,8 +47,10 @@ func decide(row model.SyncRow, found bucket.Installed, deployment string) action
 }
 
 // drift names the fields in which Redis differs from the row, whatever the revisions.
-func drift(row model.SyncRow, found bucket.Installed) []string {
+func drift(row model.SyncRow, found reading) []string {
 	switch {
+	case found.damaged:
+		return []string{"damaged"}
 	case row.Deleted && found.Tombstone:
 		return nil
 	case row.Deleted != found.Tombstone:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/model"
 )
 
@@ -119,7 +118,7 @@ func nextMark(clock, remembered, seen time.Time, step time.Duration) (next time.
 // another server has done so: the mark then stands again.
 func (r *Reconciler) restartAll(ctx context.Context, deployment string, remembered time.Time) error {
 	restarted := 0
-	err := r.pages(ctx, func(rows []model.SyncRow, found []bucket.Installed) error {
+	err := r.pages(ctx, func(rows []model.SyncRow, found []reading) error {
 		_, behind, err := r.compareMarks(ctx)
 		if err != nil || !behind {
 			return err
@@ -135,7 +134,7 @@ func (r *Reconciler) restartAll(ctx context.Context, deployment string, remember
 
 // restart brings one bucket and restarts what was there of it. A definition that was lost is born anew by its install;
 // one born after the last mark was restarted or installed since the loss, by another server or by a save.
-func (r *Reconciler) restart(ctx context.Context, deployment string, row model.SyncRow, found bucket.Installed, remembered time.Time) error {
+func (r *Reconciler) restart(ctx context.Context, deployment string, row model.SyncRow, found reading, remembered time.Time) error {
 	pushed, err := r.pushInPass(ctx, deployment, row.Name, 0, true)
 	if err != nil || !pushed || row.Deleted || !found.Present || found.Tombstone || found.Born.After(remembered) {
 		return err

@@ -92,9 +92,9 @@ func (r *Reconciler) push(ctx context.Context, deployment, name string) (outcome
 	for range pushTurns {
 		// Redis first, the row after it: every revision in Redis was committed before it was installed, so the row
 		// read now is at least as new, unless the database was restored.
-		read, err := r.engine.Read(ctx, name)
+		read, err := r.read(ctx, name)
 		if err != nil {
-			return done, redisTrouble(err)
+			return done, err
 		}
 		row, err := r.store.SyncRow(ctx, name)
 		if err != nil {
@@ -111,6 +111,8 @@ func (r *Reconciler) push(ctx context.Context, deployment, name string) (outcome
 			err = foreign(found.Deployment)
 		case actUnknown:
 			err = unavailable(messageFormat)
+		case actAlien:
+			err = unavailable(messageAlien)
 		}
 		if err != nil {
 			return done, err
@@ -120,7 +122,7 @@ func (r *Reconciler) push(ctx context.Context, deployment, name string) (outcome
 }
 
 // write installs or removes. That Redis got something as new in between is no error: the next turn sees it.
-func (r *Reconciler) write(ctx context.Context, deployment string, row model.SyncRow, found bucket.Installed, done *outcome) error {
+func (r *Reconciler) write(ctx context.Context, deployment string, row model.SyncRow, found reading, done *outcome) error {
 	var result bucket.InstallResult
 	var err error
 	did, lost := didInstall, false
@@ -147,12 +149,16 @@ func (r *Reconciler) write(ctx context.Context, deployment string, row model.Syn
 }
 
 // raise lifts the row above what Redis has. The store does nothing when the row rose meanwhile by itself.
-func (r *Reconciler) raise(ctx context.Context, row model.SyncRow, found bucket.Installed, done *outcome) error {
+func (r *Reconciler) raise(ctx context.Context, row model.SyncRow, found reading, done *outcome) error {
 	fields := strings.Join(drift(row, found), ",")
 	if done.raised && done.did != didNothing {
 		return fmt.Errorf("bucket %q differs in %s from what was just written", row.Name, fields)
 	}
-	revision, raised, err := r.store.RaiseRevision(ctx, row.Name, found.Revision)
+	above := found.Revision
+	if found.damaged {
+		above = row.Revision
+	}
+	revision, raised, err := r.store.RaiseRevision(ctx, row.Name, above)
 	if err != nil || !raised {
 		return err
 	}

@@ -5,12 +5,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/model"
 )
 
 // pages reads every row and, after it, what Redis has of it, page by page.
-func (r *Reconciler) pages(ctx context.Context, do func(rows []model.SyncRow, found []bucket.Installed) error) error {
+func (r *Reconciler) pages(ctx context.Context, do func(rows []model.SyncRow, found []reading) error) error {
 	after := ""
 	for {
 		rows, err := r.store.SyncRows(ctx, after, rowPage)
@@ -21,7 +20,7 @@ func (r *Reconciler) pages(ctx context.Context, do func(rows []model.SyncRow, fo
 		for i, row := range rows {
 			names[i] = row.Name
 		}
-		found, err := r.read(ctx, names)
+		found, err := r.read(ctx, names...)
 		if err != nil {
 			return err
 		}
@@ -32,17 +31,6 @@ func (r *Reconciler) pages(ctx context.Context, do func(rows []model.SyncRow, fo
 	}
 }
 
-// read is the engine's Read with a bound of its own.
-func (r *Reconciler) read(ctx context.Context, names []string) ([]bucket.Installed, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.pushTimeout)
-	defer cancel()
-	found, err := r.engine.Read(ctx, names...)
-	if err != nil {
-		return nil, redisTrouble(err)
-	}
-	return found, nil
-}
-
 // repair compares everything with Redis and pushes what differs. What carries an outbox mark is left to the outbox.
 func (r *Reconciler) repair(ctx context.Context, deployment string) error {
 	// The index first: a bucket that is made after this is in neither set, and one before it has its row.
@@ -51,12 +39,19 @@ func (r *Reconciler) repair(ctx context.Context, deployment string) error {
 		return err
 	}
 	before := r.Status()
-	err = r.pages(ctx, func(rows []model.SyncRow, found []bucket.Installed) error {
+	err = r.pages(ctx, func(rows []model.SyncRow, found []reading) error {
 		var wrong []model.SyncRow
 		for i, row := range rows {
+			listed := indexed[row.Name]
 			delete(indexed, row.Name)
-			if row.Mark == 0 && decide(row, found[i], deployment) != actKeep {
+			switch {
+			case row.Mark != 0:
+			case decide(row, found[i], deployment) != actKeep:
 				wrong = append(wrong, row)
+			case listed == row.Deleted:
+				if err := r.reindex(ctx, deployment, row, found[i]); err != nil {
+					return err
+				}
 			}
 		}
 		return each(ctx, wrong, func(ctx context.Context, row model.SyncRow) error {
@@ -83,6 +78,13 @@ func (r *Reconciler) mend(ctx context.Context, deployment string, row model.Sync
 	return err
 }
 
+// reindex writes once more what is there already: the engine then puts the index right.
+func (r *Reconciler) reindex(ctx context.Context, deployment string, row model.SyncRow, found reading) error {
+	ctx, cancel := context.WithTimeout(ctx, r.pushTimeout)
+	defer cancel()
+	return r.write(ctx, deployment, row, found, &outcome{})
+}
+
 func (r *Reconciler) indexed(ctx context.Context) (map[string]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.pushTimeout)
 	defer cancel()
@@ -102,7 +104,7 @@ func (r *Reconciler) indexed(ctx context.Context) (map[string]bool, error) {
 func (r *Reconciler) findOrphans(ctx context.Context, candidates []string) error {
 	var orphans []string
 	for page := range slices.Chunk(candidates, rowPage) {
-		found, err := r.read(ctx, page)
+		found, err := r.read(ctx, page...)
 		if err != nil {
 			return err
 		}

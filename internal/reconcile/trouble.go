@@ -17,6 +17,7 @@ const (
 	messageForeign = "this Redis belongs to another deployment"
 	messageFormat  = "Redis holds this bucket in the format of a newer version"
 	messageInvalid = "Redis cannot enforce this bucket: "
+	messageAlien   = "something else stands in Redis under this bucket's key"
 	messageBusy    = "the bucket kept changing while it was pushed"
 	messageOther   = "the push failed; the log of the admin server has the cause"
 )
@@ -31,11 +32,7 @@ func redisTrouble(err error) error {
 		return unavailable(messageInvalid + invalid.Field + " " + invalid.Message)
 	}
 	message := messageSilent
-	var reply interface {
-		error
-		RedisError() // marks the error replies of a server that answered
-	}
-	if errors.As(err, &reply) {
+	if isReply(err) {
 		message = messageRefused
 	}
 	return &model.Error{Code: model.CodeUnavailable, Message: message, Cause: fmt.Errorf("%w: %w", errRedis, err)}

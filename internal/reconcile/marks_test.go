@@ -1,0 +1,192 @@
+package reconcile_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/headgate/headgate/internal/model"
+	"github.com/headgate/headgate/internal/reconcile"
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+// After a flush the definitions come back by themselves, born now: no free burst for after_loss refill, a full bucket
+// for after_loss full. A brand-new bucket starts full.
+func TestFlushGrantsNoFreeBurst(t *testing.T) {
+	onBoth(t, func(w *world) {
+		r := w.server()
+		w.create("refill")
+		w.create("full")
+		w.edit("full", func(d *model.Definition) { d.AfterLoss = model.LossFull })
+		w.run(r)
+		w.eventuallyEqual(5 * time.Second)
+		for _, name := range []string{"refill", "full"} {
+			if got := w.granted(name, 10); got != 10 {
+				t.Fatalf("brand-new %s granted %d of 10", name, got)
+			}
+		}
+		w.flush()
+		testenv.Eventually(t, 5*time.Second, "the loss is found", func() bool { return !r.Status().LastLoss.IsZero() })
+		w.eventuallyEqual(5 * time.Second)
+		if got := w.granted("refill", 10); got != 0 {
+			t.Errorf("after a flush refill granted %d at once", got)
+		}
+		if got := w.granted("full", 10); got != 10 {
+			t.Errorf("after a flush full granted %d of 10", got)
+		}
+		w.create("new")
+		w.push(r, "new")
+		if got := w.granted("new", 10); got != 10 {
+			t.Errorf("a bucket made after the flush granted %d of 10", got)
+		}
+	})
+}
+
+// A save that comes before the repair re-installs a lost definition as born now too.
+func TestPushAfterFlushGrantsNoFreeBurst(t *testing.T) {
+	onBoth(t, func(w *world) {
+		r := w.server()
+		w.create("api")
+		w.push(r, "api")
+		w.flush()
+		w.setMax("api", 20)
+		w.push(r, "api")
+		if got := w.granted("api", 20); got != 0 {
+			t.Errorf("granted %d at once", got)
+		}
+		w.requireEqual()
+	})
+}
+
+// An edit alone never restarts state, and neither does a restart of the admin server.
+func TestNoLossIsFoundWhereNoneWas(t *testing.T) {
+	onBoth(t, func(w *world) {
+		r := w.server()
+		w.create("api")
+		w.repair(r)
+		before := w.read("api").Generation
+		for range 3 {
+			w.repair(r)
+		}
+		again := w.server()
+		w.repair(again)
+		if after := w.read("api").Generation; after != before {
+			t.Error("the state was restarted")
+		}
+		if !r.Status().LastLoss.IsZero() || !again.Status().LastLoss.IsZero() {
+			t.Error("a loss was found")
+		}
+	})
+}
+
+// A Redis that comes back from an old snapshot has forgotten what was granted since: every bucket's state restarts as
+// after_loss says.
+func TestRedisFromAnOldSnapshotIsRestarted(t *testing.T) {
+	onOwnRedis(t, func(w *world, server *testenv.RedisServer) {
+		r := w.server()
+		w.create("api")
+		w.create("deleted")
+		w.repair(r)
+		must(t, w.rdb.Save(t.Context()).Err())
+
+		// The snapshot is made old by moving the marks on, not by waiting.
+		mark, ok, err := w.engine.ReadMark(t.Context())
+		if err != nil || !ok {
+			t.Fatalf("no mark in Redis: %v", err)
+		}
+		must(t, w.store.SetEpochMark(t.Context(), mark.Add(time.Minute)))
+		must(t, w.engine.WriteMark(t.Context(), mark.Add(time.Minute)))
+		if got := w.granted("api", 10); got != 10 {
+			t.Fatalf("granted %d of 10", got)
+		}
+		w.setMax("api", 12)
+		w.remove("deleted")
+		w.repair(r)
+		if !r.Status().LastLoss.IsZero() {
+			t.Fatal("a loss was found before there was one")
+		}
+		server.Stop()
+		server.Start(t)
+		if found := w.read("api"); found.Revision != 1 {
+			t.Fatalf("the snapshot has %+v", found)
+		}
+
+		testenv.Eventually(t, 5*time.Second, "Redis answers", func() bool { return r.Repair(t.Context()) == nil })
+		w.requireEqual()
+		if got := w.granted("api", 10); got != 0 {
+			t.Errorf("granted %d of the 10 that were taken after the snapshot", got)
+		}
+		if s := r.Status(); s.LastLoss.IsZero() || s.Restarted != 1 {
+			t.Errorf("status %+v", s)
+		}
+	})
+}
+
+// A replica that took over a little behind has lost next to nothing.
+func TestMarkALittleBehindIsNoLoss(t *testing.T) {
+	onBoth(t, func(w *world) {
+		r := w.server()
+		w.create("api")
+		w.repair(r)
+		for _, behind := range []time.Duration{4 * time.Second, 6 * time.Second} {
+			remembered, err := w.store.EpochMark(t.Context())
+			must(t, err)
+			must(t, w.engine.WriteMark(t.Context(), remembered.Add(-behind)))
+			w.repair(r)
+			if lost := !r.Status().LastLoss.IsZero(); lost != (behind > 5*time.Second) {
+				t.Errorf("%v behind: loss found %v", behind, lost)
+			}
+		}
+		if got := w.granted("api", 1); got != 0 {
+			t.Error("the state was not restarted")
+		}
+	})
+}
+
+// A server that dies while it restarts buckets leaves the loss to be found by the next.
+func TestInterruptedRestartIsFoundAgain(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.create("a")
+		w.create("b")
+		w.repair(w.server())
+		w.granted("a", 10)
+		w.granted("b", 10)
+		remembered, err := w.store.EpochMark(t.Context())
+		must(t, err)
+		must(t, w.engine.WriteMark(t.Context(), remembered.Add(-time.Minute)))
+		dying := w.server(func(c *reconcile.Config) {
+			c.Engine = &tampered{Engine: w.engine, restart: func(string) error { return errDied }}
+		})
+		if err := dying.Repair(t.Context()); err == nil {
+			t.Fatal("the restart went through")
+		}
+		next := w.server()
+		w.repair(next)
+		if s := next.Status(); s.Restarted != 2 {
+			t.Errorf("the next server restarted %d of 2 buckets", s.Restarted)
+		}
+	})
+}
+
+// Redis that loses its state between the comparison of the marks and the writing of the next one is not taken for
+// whole.
+func TestLossDuringARoundIsFoundByTheNext(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.create("api")
+		w.repair(w.server())
+		lose := true
+		r := w.server(func(c *reconcile.Config) {
+			c.Engine = &tampered{Engine: w.engine, time: func() {
+				if lose {
+					lose = false
+					w.flush()
+				}
+			}}
+		})
+		w.repair(r)
+		w.repair(r)
+		if r.Status().LastLoss.IsZero() {
+			t.Error("the loss was hidden by a new mark")
+		}
+		w.requireEqual()
+	})
+}
