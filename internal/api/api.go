@@ -28,6 +28,8 @@ type Config struct {
 	Log      *slog.Logger     // nil: slog.Default()
 	Now      func() time.Time // nil: time.Now
 	Embedded bool             // told to the console, which says that the installation is for evaluation
+	// SecureCookies keeps cookies on HTTPS even where a request does not show that the browser speaks it.
+	SecureCookies bool
 	// TrustedProxies may name the client's address in X-Forwarded-For. Empty: the address is the connection's.
 	TrustedProxies []netip.Prefix
 }

@@ -63,7 +63,7 @@ func (s *server) login(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return s.welcome(ctx, grant, in.https)
+	return s.welcome(ctx, grant, s.SecureCookies || in.https)
 }
 
 func (s *server) refresh(ctx context.Context, in *Proofs) (*loggedIn, error) {
@@ -71,7 +71,7 @@ func (s *server) refresh(ctx context.Context, in *Proofs) (*loggedIn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.welcome(ctx, grant, in.https)
+	return s.welcome(ctx, grant, s.SecureCookies || in.https)
 }
 
 func (s *server) logout(ctx context.Context, in *Proofs) (*struct {
@@ -80,12 +80,12 @@ func (s *server) logout(ctx context.Context, in *Proofs) (*struct {
 	if err := s.Auth.Logout(ctx, in.Access, in.Refresh, callOf(ctx).client()); err != nil {
 		return nil, err
 	}
-	long := time.Unix(1, 0)
+	long, https := time.Unix(1, 0), s.SecureCookies || in.https
 	return &struct {
 		SetCookie []http.Cookie `header:"Set-Cookie"`
 	}{[]http.Cookie{
-		sessionCookie(accessCookie, "", accessPath, long, in.https),
-		sessionCookie(refreshCookie, "", refreshPath, long, in.https),
+		sessionCookie(accessCookie, "", accessPath, long, https),
+		sessionCookie(refreshCookie, "", refreshPath, long, https),
 	}}, nil
 }
 
