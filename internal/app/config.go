@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -25,11 +26,14 @@ type Config struct {
 	Demo                bool   // sample data and demo traffic; only with Embedded
 
 	AdminPassword string // of the first admin; generated when empty
-	SecureCookies bool   // cookies only over TLS
+
+	TrustedProxies []netip.Prefix // may name the client's address in X-Forwarded-For
 
 	RepairInterval time.Duration // how often all of Redis is compared with the database
 	LogLevel       slog.Level
 	LogJSON        bool
+
+	Version string // of the program; not a setting
 }
 
 // Defaults is the one place where a setting gets its value when nobody sets it.
@@ -42,6 +46,7 @@ func Defaults() Config {
 		Demo:                true,
 		RepairInterval:      15 * time.Second,
 		LogLevel:            slog.LevelInfo,
+		Version:             "development",
 	}
 }
 
@@ -60,7 +65,16 @@ var settings = []setting{
 	{"HEADGATE_EMBEDDED_REDIS_LISTEN", text(func(c *Config) *string { return &c.EmbeddedRedisListen })},
 	{"HEADGATE_DEMO", toggle(func(c *Config) *bool { return &c.Demo })},
 	{"HEADGATE_ADMIN_PASSWORD", text(func(c *Config) *string { return &c.AdminPassword })},
-	{"HEADGATE_SECURE_COOKIES", toggle(func(c *Config) *bool { return &c.SecureCookies })},
+	{"HEADGATE_TRUSTED_PROXIES", func(c *Config, v string) error {
+		for part := range strings.SplitSeq(v, ",") {
+			prefix, err := netip.ParsePrefix(strings.TrimSpace(part))
+			if err != nil {
+				return errors.New("must be networks separated by commas, such as 10.0.0.0/8,127.0.0.1/32")
+			}
+			c.TrustedProxies = append(c.TrustedProxies, prefix)
+		}
+		return nil
+	}},
 	{"HEADGATE_REPAIR_INTERVAL", func(c *Config, v string) (err error) {
 		c.RepairInterval, err = time.ParseDuration(v)
 		if err != nil || c.RepairInterval < time.Second || c.RepairInterval > time.Hour {

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/headgate/headgate/internal/app"
+)
+
+// version is set by release builds: -ldflags "-X main.version=1.2.3".
+var version = "development"
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "admin",
+		Short: "Headgate's admin server: edit rate limits in a browser, keep Redis equal to the database",
+		Long: `Headgate's admin server: edit rate limits in a browser, keep Redis equal to the database.
+
+Settings come from HEADGATE_… variables; docs/operations.md lists them all. Each may also be given as NAME_FILE,
+the path of a file that holds the value.`,
+		Example: `  admin serve --embedded                        try Headgate out, with sample data
+  HEADGATE_MYSQL_DSN='headgate:secret@tcp(127.0.0.1:3306)/headgate' HEADGATE_REDIS_URL=redis://127.0.0.1:6379/0 admin serve`,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	cmd.AddCommand(serveCommand(), migrateCommand(), userCommand(), syncCommand(), openapiCommand())
+	return cmd
+}
+
+// configure reads the settings and makes the log that goes with them.
+func configure(logTo io.Writer) (app.Config, *slog.Logger, error) {
+	cfg, err := app.FromEnv(os.Getenv)
+	if err != nil {
+		return cfg, nil, err
+	}
+	cfg.Version = version
+	options := &slog.HandlerOptions{Level: cfg.LogLevel}
+	if cfg.LogJSON {
+		return cfg, slog.New(slog.NewJSONHandler(logTo, options)), nil
+	}
+	return cfg, slog.New(slog.NewTextHandler(logTo, options)), nil
+}
+
+func openapiCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "openapi",
+		Short: "Print the OpenAPI 3.1 document of the API",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", app.OpenAPI())
+			return err
+		},
+	}
+}

@@ -1,0 +1,235 @@
+// Package app is the composition root of the admin server: it reads the settings, opens the database and Redis, wires
+// the packages together and runs them until it is told to stop. It is the only package that may import all others.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/headgate/headgate/internal/api"
+	"github.com/headgate/headgate/internal/auth"
+	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/reconcile"
+	"github.com/headgate/headgate/internal/store"
+	"github.com/headgate/headgate/web"
+)
+
+// Limits of starting and stopping.
+const (
+	startTimeout = 60 * time.Second
+	stopTimeout  = 10 * time.Second
+)
+
+// App is one admin server.
+type App struct {
+	cfg       Config
+	log       *slog.Logger
+	generated string // the first admin's password, when this start made one
+
+	mini       *miniredis.Miniredis // nil unless embedded
+	store      *store.Store
+	rdb        redis.UniversalClient
+	engine     *bucket.Engine
+	reconciler *reconcile.Reconciler
+	listener   net.Listener
+	server     *http.Server
+}
+
+// New opens everything that the server needs, in the order in which a fault is most likely: the address, the database,
+// Redis. It fails with one clear line; what had been opened is closed again. A Redis that does not answer is no
+// failure: the console works without it, and the definitions arrive when it is back.
+func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	a := &App{cfg: cfg, log: log}
+	if err := a.open(ctx); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *App) open(ctx context.Context) error {
+	var err error
+	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.Listen); err != nil {
+		return fmt.Errorf("can't listen on %s (%w); free the port, or set HEADGATE_LISTEN", a.cfg.Listen, err)
+	}
+	if a.store, err = openStore(ctx, a.cfg, a.log); err != nil {
+		return err
+	}
+	if err := a.openRedis(ctx); err != nil {
+		return err
+	}
+	hasher := auth.NewHasher(auth.DefaultHashing)
+	if a.demo() {
+		err = seedDemo(ctx, a.store, hasher)
+	} else {
+		a.generated, err = makeFirstAdmin(ctx, a.store, hasher, a.cfg.AdminPassword)
+	}
+	if err != nil {
+		return err
+	}
+	return a.wire(ctx)
+}
+
+// openStore opens the database, embedded or real, and brings its schema up to date.
+func openStore(ctx context.Context, cfg Config, log *slog.Logger) (*store.Store, error) {
+	opened := store.Config{MySQLDSN: cfg.MySQLDSN, Log: log}
+	if cfg.Embedded {
+		path, err := embeddedDatabase(cfg.DataDir)
+		if err != nil {
+			return nil, err
+		}
+		opened = store.Config{SQLitePath: path, Log: log}
+	}
+	s, err := store.Open(ctx, opened)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Migrate(ctx); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (a *App) openRedis(ctx context.Context) error {
+	url := a.cfg.RedisURL
+	if a.cfg.Embedded {
+		var err error
+		if a.mini, err = startEmbeddedRedis(a.cfg.EmbeddedRedisListen); err != nil {
+			return err
+		}
+		url = "redis://" + a.mini.Addr() + "/0"
+	}
+	rdb, err := connectRedis(url)
+	if err != nil {
+		return err
+	}
+	a.rdb = rdb
+	a.engine = bucket.New(rdb, a.cfg.RedisPrefix)
+	if err := rdb.Ping(ctx).Err(); err != nil {
+		a.log.Warn("Redis does not answer; changes are saved and reach it when it is back", "error", err)
+	}
+	return nil
+}
+
+// connectRedis makes the client that the server pushes and reads through. Scripts are never sent twice, so a retry can
+// only come from reconcile, which looks first.
+func connectRedis(url string) (redis.UniversalClient, error) {
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, errors.New("HEADGATE_REDIS_URL must look like redis://[user:password@]host:port[/db]")
+	}
+	options.MaxRetries = -1
+	options.ContextTimeoutEnabled = true
+	options.DialTimeout = 2 * time.Second
+	options.ClientName = "headgate-admin"
+	return redis.NewClient(options), nil
+}
+
+func (a *App) wire(ctx context.Context) error {
+	key, err := auth.LoadKey(ctx, a.store)
+	if err != nil {
+		return err
+	}
+	people, err := auth.New(auth.Config{Store: a.store, Keys: [][]byte{key}, Log: a.log})
+	if err != nil {
+		return err
+	}
+	a.reconciler = reconcile.New(reconcile.Config{Store: a.store, Engine: a.engine, Log: a.log, RepairEvery: a.cfg.RepairInterval})
+	handler := api.New(api.Config{
+		Store: a.store, Auth: people, Pusher: pusher{a.reconciler}, Live: live{a.engine}, Health: health{a},
+		Console: web.Handler(), Log: a.log, Embedded: a.cfg.Embedded, TrustedProxies: a.cfg.TrustedProxies,
+	})
+	a.server = api.NewServer(handler, a.log)
+	return nil
+}
+
+// demo tells whether sample data and traffic belong to this server: only ever on embedded parts.
+func (a *App) demo() bool { return a.cfg.Embedded && a.cfg.Demo }
+
+// URL is where the console is served.
+func (a *App) URL() string { return "http://" + a.listener.Addr().String() }
+
+// RedisURL is where SDKs connect to, without a password.
+func (a *App) RedisURL() string {
+	if a.mini != nil {
+		return "redis://" + a.mini.Addr() + "/0"
+	}
+	return a.cfg.RedisURL
+}
+
+// Run serves until ctx ends; then it lets the requests in hand finish, stops reconcile, and returns. The caller closes.
+func (a *App) Run(ctx context.Context) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var parts sync.WaitGroup
+	parts.Go(func() { a.reconciler.Run(background) })
+	parts.Go(func() { a.sweepSessions(background) })
+	if a.demo() {
+		parts.Go(func() { runDemoTraffic(background, a.rdb, a.cfg.RedisPrefix, a.log) })
+	}
+	served := make(chan error, 1)
+	go func() { served <- a.server.Serve(a.listener) }()
+
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		// A request in hand may still be answered, and what was answered is in the database: stop in that order.
+		a.log.Info("stopping")
+		drain, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		err = a.server.Shutdown(drain)
+		cancel()
+	}
+	stop()
+	parts.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// sweepSessions removes ended sessions once an hour; they are refused by their time anyway.
+func (a *App) sweepSessions(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if _, err := a.store.DeleteExpiredSessions(ctx, now); err != nil {
+				a.log.Warn("ended sessions could not be removed", "error", err)
+			}
+		}
+	}
+}
+
+// Close releases what New opened. It may be called at any time, also after a failed New.
+func (a *App) Close() {
+	if a.listener != nil {
+		_ = a.listener.Close()
+	}
+	if a.rdb != nil {
+		_ = a.rdb.Close()
+	}
+	if a.mini != nil {
+		a.mini.Close()
+	}
+	if a.store != nil {
+		_ = a.store.Close()
+	}
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/headgate/headgate/internal/api"
+	"github.com/headgate/headgate/internal/auth"
+	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/model"
+	"github.com/headgate/headgate/internal/reconcile"
+	"github.com/headgate/headgate/internal/store"
+)
+
+// commandOrigin signs what an operator does on the server's command line.
+var commandOrigin = model.Origin{Actor: model.SystemActor, Reason: "command line"}
+
+// OpenAPI returns the API's OpenAPI 3.1 document.
+func OpenAPI() []byte { return api.OpenAPI() }
+
+// Migrate brings the schema of the configured database to this version.
+func Migrate(ctx context.Context, cfg Config, log *slog.Logger) error {
+	s, err := openDatabase(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// ResetPassword gives a user a new, generated password, which it returns, and ends the user's sessions.
+func ResetPassword(ctx context.Context, cfg Config, log *slog.Logger, name string) (string, error) {
+	s, err := openDatabase(ctx, cfg, log)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = s.Close() }()
+	u, err := s.User(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	password := rand.Text()
+	hash, err := auth.NewHasher(auth.DefaultHashing).Hash(ctx, password)
+	if err != nil {
+		return "", err
+	}
+	return password, s.SetPassword(ctx, u.ID, hash, commandOrigin)
+}
+
+// SyncNow compares all of Redis with the database, mends what differs and tells what it found.
+func SyncNow(ctx context.Context, cfg Config, log *slog.Logger) (string, error) {
+	return withBoth(ctx, cfg, log, func(_ *store.Store, r *reconcile.Reconciler) (string, error) {
+		if err := r.Repair(ctx); err != nil {
+			return "", err
+		}
+		st := r.Status()
+		return fmt.Sprintf("Redis equals the database: %d mended, %d pending, %d only in Redis and left alone.", st.Mended, st.Pending, len(st.Orphans)), nil
+	})
+}
+
+// Adopt makes the configured Redis this deployment's own.
+func Adopt(ctx context.Context, cfg Config, log *slog.Logger) (string, error) {
+	return withBoth(ctx, cfg, log, func(s *store.Store, r *reconcile.Reconciler) (string, error) {
+		if err := r.Adopt(ctx); err != nil {
+			return "", err
+		}
+		id, err := s.DeploymentID(ctx)
+		if err != nil {
+			return "", err
+		}
+		change := model.Change{Actor: commandOrigin.Actor, Action: model.ActionRedisAdopt, TargetKind: model.TargetSystem, Target: id, Reason: commandOrigin.Reason}
+		return fmt.Sprintf("Redis belongs to deployment %s now.", id), s.AppendChange(ctx, change)
+	})
+}
+
+// NewIdentity gives the database a deployment id of its own.
+func NewIdentity(ctx context.Context, cfg Config, log *slog.Logger) (string, error) {
+	s, err := openDatabase(ctx, cfg, log)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = s.Close() }()
+	id, err := s.NewDeploymentID(ctx, commandOrigin)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("This database is deployment %s now. Start \"admin serve\" with a Redis of its own.", id), nil
+}
+
+// openDatabase opens the real database for a command; the embedded one belongs to its running server.
+func openDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*store.Store, error) {
+	if cfg.MySQLDSN == "" {
+		return nil, errors.New("HEADGATE_MYSQL_DSN is not set, e.g. user:password@tcp(127.0.0.1:3306)/headgate")
+	}
+	return openStore(ctx, cfg, log)
+}
+
+func withBoth(ctx context.Context, cfg Config, log *slog.Logger, act func(*store.Store, *reconcile.Reconciler) (string, error)) (string, error) {
+	if err := cfg.Validate(); err != nil {
+		return "", err
+	}
+	s, err := openDatabase(ctx, cfg, log)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = s.Close() }()
+	rdb, err := connectRedis(cfg.RedisURL)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = rdb.Close() }()
+	if err := rdb.Ping(ctx).Err(); err != nil {
+		return "", fmt.Errorf("redis does not answer: %w", err)
+	}
+	engine := bucket.New(rdb, cfg.RedisPrefix)
+	return act(s, reconcile.New(reconcile.Config{Store: s, Engine: engine, Log: log}))
+}
