@@ -80,6 +80,6 @@ func (b *breaker) probeUntilBack() {
 	}
 	b.back = time.Now()
 	b.failures.Store(0)
-	b.open.Store(false)
-	b.log.Info("headgate: Redis answers again", "after", b.back.Sub(began).Round(time.Millisecond))
+	b.open.Store(false) // from here on another goroutine may probe
+	b.log.Info("headgate: Redis answers again", "after", time.Since(began).Round(time.Millisecond))
 }

@@ -18,7 +18,13 @@ import (
 
 const deployment = "client-tests"
 
+// silent keeps go-redis's lines on failing connections, which these tests cause, out of the output.
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
 func TestMain(m *testing.M) {
+	redis.SetLogger(silent{})
 	code := testenv.Main(m)
 	if examples != nil {
 		examples.Close()
