@@ -39,7 +39,6 @@ func root() *cobra.Command {
 		Short: "Try a Headgate bucket: drive load through it, or serve HTTP limited by it",
 		Example: `  client-demo load --app checkout --bucket partner-api --rate 200 --duration 30s
   client-demo serve --app checkout --bucket partner-api --listen 127.0.0.1:8090`,
-		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
