@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -188,5 +189,30 @@ func TestLossDuringARoundIsFoundByTheNext(t *testing.T) {
 			t.Error("the loss was hidden by a new mark")
 		}
 		w.requireEqual()
+	})
+}
+
+// Two servers that start together after a long pause: one stands between noting its mark in the database and writing it
+// to Redis while the other compares. That is no loss.
+func TestMarkInFlightIsNoLoss(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.create("api")
+		w.repair(w.server())
+		mark, _, err := w.engine.ReadMark(t.Context())
+		must(t, err)
+		must(t, w.store.SetEpochMark(t.Context(), mark.Add(time.Minute)))
+		second := w.server()
+		var comparing sync.WaitGroup
+		comparing.Go(func() {
+			if err := second.Repair(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		<-time.After(100 * time.Millisecond) // the first server is slow
+		must(t, w.engine.WriteMark(t.Context(), mark.Add(time.Minute)))
+		comparing.Wait()
+		if !second.Status().LastLoss.IsZero() {
+			t.Error("a loss was found")
+		}
 	})
 }

@@ -1,6 +1,10 @@
 package reconcile_test
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +37,8 @@ func TestSaveDuringOutageArrivesByItself(t *testing.T) {
 		if _, err := r.Push(t.Context(), "made-meanwhile"); err == nil {
 			t.Error("a push to a dead Redis went through")
 		}
+
+		testenv.Eventually(t, 5*time.Second, "both are counted as waiting", func() bool { return r.Status().Pending == 2 })
 
 		server.Start(t)
 		w.eventuallyEqual(2 * time.Second)
@@ -106,4 +112,65 @@ func TestWakeDrainsTheOutbox(t *testing.T) {
 		r.Wake()
 		w.eventuallyEqual(3 * time.Second)
 	})
+}
+
+// An outage is one line when it begins and one when it ends, however many tries lie between.
+func TestOutageIsLoggedOnce(t *testing.T) {
+	onOwnRedis(t, func(w *world, server *testenv.RedisServer) {
+		var log syncBuffer
+		r := w.server(func(c *reconcile.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		w.create("api")
+		w.repair(r)
+		server.Stop()
+		for range 3 {
+			if err := r.Repair(t.Context()); err == nil {
+				t.Fatal("repaired a dead Redis")
+			}
+		}
+		server.Start(t)
+		testenv.Eventually(t, 5*time.Second, "Redis answers", func() bool { return r.Repair(t.Context()) == nil })
+		for _, line := range []string{"reconcile stands still", "Redis has lost state"} {
+			if got := strings.Count(log.String(), line); got != 1 {
+				t.Errorf("%q stands %d times in the log:\n%s", line, got, &log)
+			}
+		}
+		if got := strings.Count(log.String(), "reconcile works"); got != 2 { // at the start and after the outage
+			t.Errorf("the log:\n%s", &log)
+		}
+	})
+}
+
+// The database's trouble is told from that of Redis, and passes by itself as well.
+func TestDatabaseDownIsSaid(t *testing.T) {
+	onBoth(t, func(w *world) {
+		closed := w.again()
+		must(t, closed.Close())
+		r := w.server(func(c *reconcile.Config) { c.Store = closed })
+		if err := r.Repair(t.Context()); err == nil {
+			t.Fatal("repaired without a database")
+		}
+		if s := r.Status(); s.State != reconcile.StateDatabaseDown || s.LastError == "" {
+			t.Errorf("status %+v", s)
+		}
+		if state, err := r.Push(t.Context(), "api"); err == nil || !state.Pending {
+			t.Errorf("state %+v, error %v", state, err)
+		}
+	})
+}
+
+type syncBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }

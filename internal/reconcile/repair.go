@@ -65,7 +65,7 @@ func (r *Reconciler) repair(ctx context.Context, deployment string) error {
 		return err
 	}
 	r.noteRepair(before)
-	return r.notePending(ctx)
+	return nil
 }
 
 // mend pushes a bucket that Redis was found to differ in. It is marked first, so that people see it as pending for as

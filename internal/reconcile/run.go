@@ -18,7 +18,8 @@ const (
 	probeMost  = 500 * time.Millisecond
 )
 
-// Run works until ctx ends, and then returns with nothing left running: each Tick, and when woken, it drains the
+// Run works until ctx ends, and then returns with nothing left running, at the latest a push timeout later, since
+// go-redis does not hear of the end while it waits for a reply. Each Tick, and when woken, it drains the
 // outbox and moves the marks that show data loss; each RepairEvery it compares everything. Whatever fails, it goes on
 // trying: at most probeMost after Redis or the database is back it works again.
 func (r *Reconciler) Run(ctx context.Context) {
@@ -80,6 +81,9 @@ func (r *Reconciler) pass(ctx context.Context, deep bool) error {
 		return ctx.Err()
 	}
 	err := r.round(ctx, deep)
+	if countErr := r.notePending(ctx); err == nil { // during an outage too: people want to know what waits
+		err = countErr
+	}
 	if ctx.Err() != nil {
 		return ctx.Err() // we are stopping: whatever failed says nothing about Redis
 	}
@@ -134,7 +138,7 @@ func (r *Reconciler) drain(ctx context.Context, deployment string, all bool) err
 			}
 		}
 		if len(fresh) == 0 {
-			break
+			return nil
 		}
 		err = each(ctx, fresh, func(ctx context.Context, d model.Dirty) error {
 			_, err := r.pushInPass(ctx, deployment, d.Name, d.Attempts, false)
@@ -144,7 +148,6 @@ func (r *Reconciler) drain(ctx context.Context, deployment string, all bool) err
 			return err
 		}
 	}
-	return r.notePending(ctx)
 }
 
 // pushInPass pushes one bucket. A failure of its own is noted with the bucket; the error returned is one that ends the
