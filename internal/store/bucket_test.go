@@ -21,7 +21,7 @@ func TestBucketComesBackAsItWasSaved(t *testing.T) {
 		apps(t, s, "checkout", "pay")
 		def := model.Definition{
 			Description: "two\nlines and a\ttab", Labels: map[string]string{"team": "core", "tier": ""}, Apps: []string{"pay", "checkout"},
-			Owners: []string{"bob", "alice"}, Algorithm: model.TokenBucket, MaxPermits: 1_000_000_000, Rate: 240, Period: time.Hour,
+			Owners: []string{"bob", "alice"}, Algorithm: model.TokenBucket, MaxPermits: 1_000_000, Rate: 240, Period: time.Hour,
 			Partition: model.PartitionAppKey, Shards: 1, Mode: model.ModeShadow, MaxWait: 1500 * time.Millisecond,
 			OnRedisFailure: model.FailLocal, AfterLoss: model.LossRefill,
 		}

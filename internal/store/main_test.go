@@ -212,4 +212,3 @@ func bucketNames(buckets []model.Bucket) []string {
 	}
 	return names
 }
-

@@ -107,7 +107,7 @@ func (s *Store) judge(row *sessionRow, old []byte, at time.Time) model.RotateRes
 	if subtle.ConstantTimeCompare(old, row.RefreshHash) == 1 {
 		return model.Rotated
 	}
-	if subtle.ConstantTimeCompare(old, row.PrevHash) == 1 && at.Sub(row.RotatedAt) <= s.grace {
+	if subtle.ConstantTimeCompare(old, row.PrevHash) == 1 && micros(at).Sub(row.RotatedAt) <= s.grace {
 		return model.RotateConcurrent
 	}
 	return model.RotateReused

@@ -1,0 +1,179 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/headgate/headgate/internal/model"
+	"github.com/headgate/headgate/internal/store"
+)
+
+func hash(n int) []byte { return []byte(fmt.Sprintf("%032d", n)) }
+
+// login makes a session of a user under the hash 1, good for an hour from the clock's time.
+func login(t testing.TB, s *store.Store, now *clock, user, id string) model.Session {
+	t.Helper()
+	at := now.Now().Truncate(time.Microsecond)
+	session := model.Session{
+		ID: id, UserID: must(s.User(t.Context(), user))(t).ID, RefreshHash: hash(1), CreatedAt: at, RotatedAt: at, ExpiresAt: at.Add(time.Hour),
+		Address: "192.0.2.7", UserAgent: "Browser 😀",
+	}
+	ok(t, s.CreateSession(t.Context(), session))
+	return session
+}
+
+func TestSessionComesBackWithItsUser(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		s := d.migrated(t, now.use)
+		people(t, s, "alice")
+		want := login(t, s, now, "alice", "s1")
+		got, user, err := s.Session(t.Context(), "s1")
+		ok(t, err)
+		if diff := cmp.Diff(want, got); diff != "" || user.Name != "alice" {
+			t.Errorf("user %q, session (-want +got):\n%s", user.Name, diff)
+		}
+		_, _, err = s.Session(t.Context(), "S1")
+		wantCode(t, err, model.CodeNotFound)
+		ok(t, s.DeleteSession(t.Context(), "s1"))
+		ok(t, s.DeleteSession(t.Context(), "s1"))
+		_, _, err = s.Session(t.Context(), "s1")
+		wantCode(t, err, model.CodeNotFound)
+	})
+}
+
+func TestDisablingAndANewPasswordEndTheSessions(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		s := d.migrated(t, now.use)
+		people(t, s, "alice", "bob")
+		login(t, s, now, "alice", "a1")
+		login(t, s, now, "bob", "b1")
+		gone := func(id string) {
+			t.Helper()
+			_, _, err := s.Session(t.Context(), id)
+			wantCode(t, err, model.CodeNotFound)
+		}
+		alice := must(s.User(t.Context(), "alice"))(t)
+		ok(t, s.SetPassword(t.Context(), alice.ID, "secret-new-hash", byAlice))
+		gone("a1")
+		if got := must(s.User(t.Context(), "alice"))(t); got.PasswordHash != "secret-new-hash" || got.Revision != alice.Revision {
+			t.Errorf("after the new password: %+v", got)
+		}
+		wantCode(t, s.SetPassword(t.Context(), 999_999, "x", byAlice), model.CodeNotFound)
+
+		login(t, s, now, "alice", "a2")
+		login(t, s, now, "alice", "a3")
+		must(s.UpdateUser(t.Context(), "alice", 1, model.UserPatch{Disabled: to(true)}, byBob))(t)
+		gone("a2")
+		gone("a3")
+		wantCode(t, s.CreateSession(t.Context(), model.Session{ID: "a4", UserID: alice.ID, RefreshHash: hash(1), CreatedAt: now.Now(), RotatedAt: now.Now(), ExpiresAt: now.Now()}), model.CodeUnauthorized)
+		if _, _, err := s.Session(t.Context(), "b1"); err != nil {
+			t.Errorf("another user's session: %v", err)
+		}
+		ok(t, s.DeleteSessionsOf(t.Context(), must(s.User(t.Context(), "bob"))(t).ID))
+		gone("b1")
+	})
+}
+
+func TestExpiredSessionsAreRemoved(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		s := d.migrated(t, now.use)
+		people(t, s, "alice")
+		login(t, s, now, "alice", "old")
+		now.move(30 * time.Minute)
+		login(t, s, now, "alice", "new")
+		now.move(31 * time.Minute)
+		if n := must(s.DeleteExpiredSessions(t.Context(), now.Now()))(t); n != 1 {
+			t.Errorf("removed %d sessions, want 1", n)
+		}
+		_, _, err := s.Session(t.Context(), "new")
+		ok(t, err)
+	})
+}
+
+// A refresh token is good once. Its return within the grace is taken for another tab, later for a theft; neither
+// changes the session.
+func TestRefreshTokenIsGoodOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		s := d.migrated(t, now.use, func(c *store.Config) { c.RotationGrace = 5 * time.Second })
+		people(t, s, "alice")
+		login(t, s, now, "alice", "s1")
+		rotate := func(old, next int, want model.RotateResult) {
+			t.Helper()
+			got, err := s.RotateSession(t.Context(), "s1", hash(old), hash(next), now.Now(), now.Now().Add(time.Hour))
+			if err != nil || got != want {
+				t.Fatalf("rotate %d to %d: %q, %v; want %q", old, next, got, err, want)
+			}
+		}
+		now.move(time.Minute)
+		rotate(1, 2, model.Rotated)
+		now.move(5 * time.Second)
+		rotate(1, 3, model.RotateConcurrent)
+		now.move(time.Microsecond)
+		rotate(1, 3, model.RotateReused)
+		rotate(9, 3, model.RotateReused)
+		rotate(2, 3, model.Rotated)
+		rotate(1, 4, model.RotateReused) // two exchanges old, however fresh the last one is
+		got, _, err := s.Session(t.Context(), "s1")
+		ok(t, err)
+		if string(got.RefreshHash) != string(hash(3)) || string(got.PrevHash) != string(hash(2)) || !got.RotatedAt.Equal(now.Now().Truncate(time.Microsecond)) {
+			t.Errorf("session %+v", got)
+		}
+		now.move(time.Hour)
+		_, err = s.RotateSession(t.Context(), "s1", hash(3), hash(4), now.Now(), now.Now().Add(time.Hour))
+		wantCode(t, err, model.CodeNotFound)
+		_, err = s.RotateSession(t.Context(), "absent", hash(3), hash(4), now.Now(), now.Now().Add(time.Hour))
+		wantCode(t, err, model.CodeNotFound)
+	})
+}
+
+func TestOneOfManyRotationsWins(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		servers := []*store.Store{d.migrated(t, now.use), d.open(t, now.use)}
+		people(t, servers[0], "alice")
+		login(t, servers[0], now, "alice", "s1")
+		results := make([]model.RotateResult, 10)
+		for _, err := range together(len(results), func(i int) (err error) {
+			results[i], err = servers[i%2].RotateSession(t.Context(), "s1", hash(1), hash(100+i), now.Now(), now.Now().Add(time.Hour))
+			return err
+		}) {
+			ok(t, err)
+		}
+		winner := -1
+		for i, result := range results {
+			switch {
+			case result == model.Rotated && winner < 0:
+				winner = i
+			case result != model.RotateConcurrent:
+				t.Errorf("results %v, want one rotated and the others concurrent", results)
+			}
+		}
+		got, _, err := servers[0].Session(t.Context(), "s1")
+		ok(t, err)
+		if winner < 0 || string(got.RefreshHash) != string(hash(100+winner)) {
+			t.Errorf("winner %d, kept hash %s", winner, got.RefreshHash)
+		}
+	})
+}
+
+func TestWithoutGraceEveryReturnIsReuse(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		s := d.migrated(t, now.use, func(c *store.Config) { c.RotationGrace = -1 })
+		people(t, s, "alice")
+		login(t, s, now, "alice", "s1")
+		rotate := func() model.RotateResult {
+			return must(s.RotateSession(t.Context(), "s1", hash(1), hash(2), now.Now(), now.Now().Add(time.Hour)))(t)
+		}
+		if first, second := rotate(), rotate(); first != model.Rotated || second != model.RotateReused {
+			t.Errorf("%q, then %q", first, second)
+		}
+	})
+}
