@@ -7,13 +7,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/headgate/headgate/internal/app"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "admin:", err)
+		fmt.Fprintln(os.Stderr, "admin:", app.Explain(err))
 		stop()
 		os.Exit(1)
 	}

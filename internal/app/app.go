@@ -18,6 +18,7 @@ import (
 	"github.com/headgate/headgate/internal/api"
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/reconcile"
 	"github.com/headgate/headgate/internal/store"
 	"github.com/headgate/headgate/web"
@@ -44,8 +45,7 @@ type App struct {
 	server     *http.Server
 }
 
-// New opens everything that the server needs, in the order in which a fault is most likely: the address, the database,
-// Redis. It fails with one clear line; what had been opened is closed again. A Redis that does not answer is no
+// New opens everything that the server needs: the address, Redis, the database. It fails with one clear line; what had been opened is closed again. A Redis that does not answer is no
 // failure: the console works without it, and the definitions arrive when it is back.
 func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err := cfg.Validate(); err != nil {
@@ -66,10 +66,10 @@ func (a *App) open(ctx context.Context) error {
 	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.Listen); err != nil {
 		return fmt.Errorf("can't listen on %s (%w); free the port, or set HEADGATE_LISTEN", a.cfg.Listen, err)
 	}
-	if a.store, err = openStore(ctx, a.cfg, a.log); err != nil {
+	if err := a.openRedis(ctx); err != nil {
 		return err
 	}
-	if err := a.openRedis(ctx); err != nil {
+	if a.store, err = openStore(ctx, a.cfg, a.log); err != nil {
 		return err
 	}
 	hasher := auth.NewHasher(auth.DefaultHashing)
@@ -95,6 +95,9 @@ func openStore(ctx context.Context, cfg Config, log *slog.Logger) (*store.Store,
 		opened = store.Config{SQLitePath: path, Log: log}
 	}
 	s, err := store.Open(ctx, opened)
+	if model.CodeOf(err) == model.CodeInvalid {
+		return nil, fmt.Errorf("HEADGATE_MYSQL_DSN: %w", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/headgate/headgate/internal/model"
 )
 
 // Config is everything that the admin server can be told. docs/operations.md has the table of the variables.
@@ -164,6 +166,9 @@ func (c *Config) Validate() error {
 		faults = append(faults, c.validateServers())
 	}
 	faults = append(faults, address("HEADGATE_LISTEN", c.Listen))
+	if c.AdminPassword != "" && model.ValidatePassword(c.AdminPassword) != nil {
+		faults = append(faults, fmt.Errorf("HEADGATE_ADMIN_PASSWORD must have %d..%d characters", model.PasswordMin, model.PasswordMax))
+	}
 	if c.RedisPrefix == "" || strings.ContainsAny(c.RedisPrefix, "{} \t\r\n") || len(c.RedisPrefix) > 64 {
 		faults = append(faults, errors.New("HEADGATE_REDIS_PREFIX must be 1..64 characters without braces and spaces"))
 	}
@@ -190,4 +195,14 @@ func address(name, value string) error {
 		return fmt.Errorf("%s must be host:port, such as 127.0.0.1:8080, not %q", name, value)
 	}
 	return nil
+}
+
+// Explain is an error as a person at the command line reads it: what is wrong, without the codes that programs read.
+func Explain(err error) string {
+	text := err.Error()
+	var e *model.Error
+	if errors.As(err, &e) {
+		text = strings.Replace(text, string(e.Code)+": ", "", 1)
+	}
+	return text
 }

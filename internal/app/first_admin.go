@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
@@ -24,8 +23,6 @@ func makeFirstAdmin(ctx context.Context, s *store.Store, hasher *auth.Hasher, gi
 	if password == "" {
 		password = rand.Text()
 		generated = password
-	} else if err := model.ValidatePassword(password); err != nil {
-		return "", fmt.Errorf("HEADGATE_ADMIN_PASSWORD must have %d..%d characters", model.PasswordMin, model.PasswordMax)
 	}
 	hash, err := hasher.Hash(ctx, password)
 	if err != nil {

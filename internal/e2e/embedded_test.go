@@ -17,9 +17,7 @@ func embeddedSettings(dir string, more ...string) []string {
 func TestEmbeddedStartShowsSampleTraffic(t *testing.T) {
 	a := startAdmin(t, embeddedSettings(t.TempDir()), "serve", "--embedded")
 	for _, wanted := range []string{a.URL, "headgate-demo", "olivia", "audrey", "for evaluation only"} {
-		if !strings.Contains(a.out.String(), wanted) {
-			t.Errorf("the start does not print %q:\n%s", wanted, a.out)
-		}
+		testenv.Eventually(t, 5*time.Second, "the start prints "+wanted, func() bool { return strings.Contains(a.out.String(), wanted) })
 	}
 	olivia := a.login("olivia", "headgate-demo")
 	testenv.Eventually(t, 15*time.Second, "granted permits are reported", func() bool {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/headgate/headgate/internal/testenv"
 )
@@ -38,7 +39,7 @@ func TestImpossibleStartEndsWithOneClearLine(t *testing.T) {
 		{"a DSN without a Redis URL", []string{"HEADGATE_MYSQL_DSN=a:b@tcp(" + nobody + ")/x"}, []string{"serve"}, "HEADGATE_REDIS_URL"},
 		{"a DSN that can't be read", []string{listen, redisURL, "HEADGATE_MYSQL_DSN=mysql://wrong"}, []string{"serve"}, "HEADGATE_MYSQL_DSN"},
 		{"a database that does not answer", []string{listen, redisURL, "HEADGATE_MYSQL_DSN=u:hush-hush@tcp(" + nobody + ")/x"}, []string{"serve"}, nobody},
-		{"a wrong database password", []string{listen, redisURL, "HEADGATE_MYSQL_DSN=" + wrongPassword(t)}, []string{"serve"}, "ccess denied"},
+		{"a wrong database password", []string{listen, redisURL, "HEADGATE_MYSQL_DSN=" + wrongPassword(t)}, []string{"serve"}, "refuses the user"},
 		{"a Redis URL that can't be read", []string{listen, "HEADGATE_REDIS_URL=http://x", "HEADGATE_MYSQL_DSN=" + testenv.MySQL(t)}, []string{"serve"}, "HEADGATE_REDIS_URL must look like"},
 		{"a taken port", []string{"HEADGATE_LISTEN=" + taken.Addr().String(), "HEADGATE_DATA_DIR=" + t.TempDir(), "HEADGATE_EMBEDDED_REDIS_LISTEN=127.0.0.1:0"}, []string{"serve", "--embedded"}, "HEADGATE_LISTEN"},
 		{"a taken port of the embedded Redis", []string{listen, "HEADGATE_EMBEDDED_REDIS_LISTEN=" + taken.Addr().String(), "HEADGATE_DATA_DIR=" + t.TempDir()}, []string{"serve", "--embedded"}, "HEADGATE_EMBEDDED_REDIS_LISTEN"},
@@ -89,16 +90,16 @@ func TestFirstAdminsPasswordIsPrintedOnce(t *testing.T) {
 	redisAddr, prefix := testenv.Redis(t)
 	settings := []string{"HEADGATE_MYSQL_DSN=" + testenv.MySQL(t), "HEADGATE_REDIS_URL=redis://" + redisAddr, "HEADGATE_REDIS_PREFIX=" + prefix}
 	a := startAdmin(t, settings, "serve")
-	_, after, found := strings.Cut(a.out.String(), `user "admin", password "`)
-	if !found {
-		t.Fatalf("no password in:\n%s", a.out)
-	}
+	const before = `user "admin", password "`
+	testenv.Eventually(t, 5*time.Second, "the start prints a password", func() bool { return strings.Contains(a.out.String(), before) })
+	_, after, _ := strings.Cut(a.out.String(), before)
 	password, _, _ := strings.Cut(after, `"`)
 	a.login("admin", password)
 	if err := a.interrupt(); err != nil {
 		t.Errorf("Ctrl-C ended with %v", err)
 	}
 	again := startAdmin(t, settings, "serve")
+	testenv.Eventually(t, 5*time.Second, "the start is told", func() bool { return strings.Contains(again.out.String(), "Ctrl-C stops") })
 	if strings.Contains(again.out.String(), "password") {
 		t.Errorf("the second start printed a password:\n%s", again.out)
 	}
