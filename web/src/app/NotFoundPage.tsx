@@ -1,0 +1,5 @@
+import { NotFoundState } from '@/components/States';
+
+export function NotFoundPage() {
+  return <NotFoundState />;
+}

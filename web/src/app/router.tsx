@@ -1,0 +1,62 @@
+import { createBrowserRouter, redirect } from 'react-router';
+import { ErrorPage } from './ErrorPage';
+import { NotFoundPage } from './NotFoundPage';
+import { RequireSession } from './RequireSession';
+import { PageLoader } from './PageLoader';
+
+// Every page is loaded when it is first opened. "create" is a path of its own, since "new" may be a bucket's name.
+export const router = createBrowserRouter([
+  {
+    path: '/login',
+    ErrorBoundary: ErrorPage,
+    HydrateFallback: PageLoader,
+    lazy: async () => ({ Component: (await import('@/features/auth/LoginPage')).LoginPage }),
+  },
+  {
+    path: '/',
+    Component: RequireSession,
+    ErrorBoundary: ErrorPage,
+    HydrateFallback: PageLoader,
+    children: [
+      { index: true, loader: () => redirect('/buckets') },
+      {
+        ErrorBoundary: ErrorPage,
+        children: [
+          {
+            path: 'buckets',
+            lazy: async () => ({ Component: (await import('@/features/buckets/list/BucketsPage')).BucketsPage }),
+          },
+          {
+            path: 'create/bucket',
+            lazy: async () => ({ Component: (await import('@/features/buckets/form/CreateBucketPage')).CreateBucketPage }),
+          },
+          {
+            path: 'buckets/:name/edit',
+            lazy: async () => ({ Component: (await import('@/features/buckets/form/EditBucketPage')).EditBucketPage }),
+          },
+          {
+            path: 'buckets/:name/:tab?',
+            lazy: async () => ({ Component: (await import('@/features/buckets/detail/BucketPage')).BucketPage }),
+          },
+          {
+            path: 'apps',
+            lazy: async () => ({ Component: (await import('@/features/apps/AppsPage')).AppsPage }),
+          },
+          {
+            path: 'apps/:name',
+            lazy: async () => ({ Component: (await import('@/features/apps/AppPage')).AppPage }),
+          },
+          {
+            path: 'people',
+            lazy: async () => ({ Component: (await import('@/features/people/PeoplePage')).PeoplePage }),
+          },
+          {
+            path: 'audit',
+            lazy: async () => ({ Component: (await import('@/features/audit/AuditPage')).AuditPage }),
+          },
+          { path: '*', Component: NotFoundPage },
+        ],
+      },
+    ],
+  },
+]);

@@ -1,0 +1,79 @@
+import { AppShell, Burger, Group, ScrollArea, Text, UnstyledButton } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Suspense, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link, Outlet, useLocation } from 'react-router';
+import { useMe } from '@/lib/api/me';
+import { Logo } from '@/components/Logo';
+import { PageLoader } from '@/app/PageLoader';
+import { ConnectionBanner } from './ConnectionBanner';
+import { Navigation } from './Navigation';
+import { LanguageMenu, SchemeMenu } from '@/components/Preferences';
+import { UserMenu } from './UserMenu';
+import classes from './Shell.module.css';
+
+/** The frame around every page behind the login. */
+export function Shell() {
+  const { t } = useTranslation();
+  const { embedded } = useMe();
+  const { pathname } = useLocation();
+  const [opened, { toggle, close }] = useDisclosure();
+  const main = useRef<HTMLElement>(null);
+
+  // A followed link disappears with its page: the focus then goes to the new page instead of nowhere.
+  useEffect(() => {
+    close();
+    if (document.activeElement === document.body) main.current?.focus({ preventScroll: true });
+  }, [pathname, close]);
+
+  return (
+    <AppShell header={{ height: 56 }} navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="md">
+      <a className="skip-link" href="#main">
+        {t('shell.skip')}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap">
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={t('shell.menu')}
+              aria-expanded={opened}
+            />
+            <UnstyledButton component={Link} to="/buckets" className={classes.brand}>
+              <Logo />
+              <Text component="span" fw={700} size="lg">
+                Headgate
+              </Text>
+            </UnstyledButton>
+            {embedded && (
+              <Text component="span" size="xs" className={classes.demo} visibleFrom="sm" title={t('shell.embeddedLong')}>
+                {t('shell.embedded')}
+              </Text>
+            )}
+          </Group>
+          <Group gap={4} wrap="nowrap">
+            <LanguageMenu />
+            <SchemeMenu />
+            <UserMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm">
+        <ScrollArea>
+          <Navigation />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main ref={main} id="main" tabIndex={-1}>
+        <ConnectionBanner />
+        <div className={classes.page}>
+          <Suspense fallback={<PageLoader />}>
+            <Outlet />
+          </Suspense>
+        </div>
+      </AppShell.Main>
+    </AppShell>
+  );
+}

@@ -1,0 +1,34 @@
+import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import classes from './CodeBlock.module.css';
+
+/** Copies a text. */
+export function Copy({ value, what }: { value: string; what: string }) {
+  const { t } = useTranslation();
+  return (
+    <CopyButton value={value} timeout={2_000}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? t('common.copied') : t('common.copy', { what })}>
+          <ActionIcon variant="subtle" color="gray" c="inherit" onClick={copy} aria-label={t('common.copy', { what })}>
+            {copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </CopyButton>
+  );
+}
+
+/** A snippet with its copy button. `label` names it. */
+export function CodeBlock({ code, label }: { code: string; label: string }) {
+  return (
+    <div className={classes.block}>
+      <pre className={classes.code} tabIndex={0} role="region" aria-label={label}>
+        <code>{code}</code>
+      </pre>
+      <div className={classes.copy}>
+        <Copy value={code} what={label} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,117 @@
+import { Skeleton, Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconArrowsSort } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import classes from './DataTable.module.css';
+
+export interface Column<T> {
+  id: string;
+  header: string;
+  cell: (row: T) => ReactNode;
+  /** The name by which the server sorts; columns without it can't be sorted. */
+  sort?: string;
+  /** The column that names the row. */
+  heading?: boolean;
+}
+
+interface DataTableProps<T> {
+  /** What the table holds, for screen readers. */
+  label: string;
+  columns: Column<T>[];
+  /** undefined while loading. */
+  rows: T[] | undefined;
+  rowId: (row: T) => string;
+  /** "name" or, descending, "-name". */
+  sort?: string;
+  onSort?: (sort: string) => void;
+}
+
+const skeletonRows = 6;
+
+/**
+ * The console's one table. On narrow screens every row becomes a card; the roles are written out because a table that
+ * is displayed as blocks is no table to some browsers.
+ */
+export function DataTable<T>({ label, columns, rows, rowId, sort, onSort }: DataTableProps<T>) {
+  return (
+    <Table className={classes.table} role="table" aria-label={label} aria-busy={rows === undefined} verticalSpacing="sm">
+      <Table.Thead role="rowgroup" className={classes.head}>
+        <Table.Tr role="row">
+          {columns.map((column) => (
+            <HeaderCell key={column.id} column={column} sort={sort} onSort={onSort} />
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody role="rowgroup">
+        {rows === undefined
+          ? Array.from({ length: skeletonRows }, (_, index) => <SkeletonRow key={index} columns={columns.length} />)
+          : rows.map((row) => (
+              <Table.Tr role="row" key={rowId(row)} className={classes.row}>
+                {columns.map((column) => (
+                  <Cell key={column.id} column={column} row={row} />
+                ))}
+              </Table.Tr>
+            ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function Cell<T>({ column, row }: { column: Column<T>; row: T }) {
+  if (column.heading) {
+    return (
+      <Table.Th role="rowheader" scope="row" className={`${classes.cell} ${classes.name}`}>
+        {column.cell(row)}
+      </Table.Th>
+    );
+  }
+  return (
+    <Table.Td role="cell" className={classes.cell} data-label={column.header}>
+      {column.cell(row)}
+    </Table.Td>
+  );
+}
+
+interface HeaderCellProps<T> {
+  column: Column<T>;
+  sort: string | undefined;
+  onSort: ((sort: string) => void) | undefined;
+}
+
+function HeaderCell<T>({ column, sort, onSort }: HeaderCellProps<T>) {
+  const { t } = useTranslation();
+  const name = column.sort;
+  if (name === undefined || onSort === undefined) {
+    return (
+      <Table.Th role="columnheader" scope="col">
+        {column.header}
+      </Table.Th>
+    );
+  }
+  const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
+  const Icon = { ascending: IconArrowUp, descending: IconArrowDown, none: IconArrowsSort }[direction];
+  return (
+    <Table.Th role="columnheader" scope="col" aria-sort={direction}>
+      <UnstyledButton
+        className={classes.sort}
+        onClick={() => onSort(direction === 'ascending' ? `-${name}` : name)}
+      >
+        {column.header}
+        <Icon size={14} aria-hidden />
+        <VisuallyHidden>{t('table.sort')}</VisuallyHidden>
+      </UnstyledButton>
+    </Table.Th>
+  );
+}
+
+function SkeletonRow({ columns }: { columns: number }) {
+  return (
+    <Table.Tr role="row" className={classes.row}>
+      {Array.from({ length: columns }, (_, index) => (
+        <Table.Td role="cell" key={index} className={classes.cell}>
+          <Skeleton height={14} width={index === 0 ? '80%' : '60%'} my={4} />
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  );
+}

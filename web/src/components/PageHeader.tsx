@@ -1,0 +1,44 @@
+import { Anchor, Group, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+import { usePageTitle } from '@/lib/page-title';
+
+interface PageHeaderProps {
+  title: string;
+  /** Words beneath the title. */
+  description?: ReactNode;
+  /** Beside the title: badges. */
+  badges?: ReactNode;
+  actions?: ReactNode;
+  /** The page above this one. */
+  up?: { to: string; label: string };
+}
+
+/** The heading of a page; also names the browser's tab. */
+export function PageHeader({ title, description, badges, actions, up }: PageHeaderProps) {
+  usePageTitle(title);
+  return (
+    <Stack gap={4} mb="lg">
+      {up && (
+        <Anchor component={Link} to={up.to} size="sm" w="fit-content">
+          <span aria-hidden>‹ </span>
+          {up.label}
+        </Anchor>
+      )}
+      <Group justify="space-between" align="flex-start" gap="sm">
+        <Group gap="sm" style={{ minWidth: 0 }}>
+          <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+            {title}
+          </Title>
+          {badges}
+        </Group>
+        {actions && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {description && (
+        <Text c="dimmed" component="div">
+          {description}
+        </Text>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,21 @@
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { absoluteTime, relativeTime } from '@/lib/format/time';
+
+const refreshEvery = 30_000; // ms
+
+/** An instant as "3 minutes ago", with date, time and zone on hover. */
+export function RelativeTime({ at }: { at: string }) {
+  const { i18n } = useTranslation();
+  const [now, setNow] = useState(() => new Date());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date()), refreshEvery);
+    return () => clearInterval(timer);
+  }, []);
+  const instant = new Date(at);
+  return (
+    <time dateTime={at} title={absoluteTime(instant, i18n.language)}>
+      {relativeTime(instant, now, i18n.language)}
+    </time>
+  );
+}

@@ -1,0 +1,29 @@
+import { notifications } from '@mantine/notifications';
+import type { TFunction } from 'i18next';
+import { errorText } from './error-text';
+
+/** Says that something was done. */
+export function showDone(message: string, t: TFunction): void {
+  notifications.show({ message, color: 'teal', closeButtonProps: { 'aria-label': t('common.close') } });
+}
+
+/** Says that something was done, though not yet everywhere. */
+export function showPending(message: string, t: TFunction): void {
+  notifications.show({
+    message,
+    color: 'orange',
+    autoClose: 8_000,
+    closeButtonProps: { 'aria-label': t('common.close') },
+  });
+}
+
+/** Says why something failed. */
+export function showError(error: unknown, t: TFunction): void {
+  notifications.show({
+    title: t('state.errorTitle'),
+    message: errorText(error, t),
+    color: 'red',
+    autoClose: 10_000,
+    closeButtonProps: { 'aria-label': t('common.close') },
+  });
+}

@@ -1,0 +1,111 @@
+import { Anchor, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link, useNavigate, useParams } from 'react-router';
+import { hasCode } from '@/lib/api/problem';
+import type { App } from '@/lib/api/types';
+import { ActionButton } from '@/components/ActionButton';
+import { DeleteByName } from '@/components/DeleteByName';
+import { errorText } from '@/components/error-text';
+import { showDone } from '@/components/notify';
+import { PageHeader } from '@/components/PageHeader';
+import { RelativeTime } from '@/components/RelativeTime';
+import { ErrorState } from '@/components/States';
+import { useApp, useDeleteApp } from './api/one';
+import { EditAppDialog } from './EditAppDialog';
+import { Members } from './Members';
+
+/** One app: its members and its buckets. */
+export function AppPage() {
+  const { t } = useTranslation();
+  const { name = '' } = useParams();
+  const app = useApp(name);
+  if (app.data) return <AppView app={app.data} />;
+  if (app.error) return <ErrorState error={app.error} onRetry={() => void app.refetch()} />;
+  return (
+    <Stack role="status" aria-label={t('common.loading')}>
+      <Skeleton height={28} width="40%" />
+      <Skeleton height={220} />
+    </Stack>
+  );
+}
+
+function AppView({ app }: { app: App }) {
+  const { t } = useTranslation();
+  const [editing, edit] = useDisclosure();
+  const denied = app.may.edit ? undefined : t('denied.editApp');
+  return (
+    <>
+      <PageHeader
+        title={app.name}
+        up={{ to: '/apps', label: t('apps.title') }}
+        description={app.description}
+        actions={
+          <ActionButton onClick={edit.open} leftSection={<IconPencil size={16} aria-hidden />} denied={denied}>
+            {t('apps.edit')}
+          </ActionButton>
+        }
+      />
+      <Stack gap="lg">
+        <Group gap="lg">
+          <Anchor component={Link} to={`/buckets?app=${encodeURIComponent(app.name)}`}>
+            {t('apps.itsBuckets')}
+          </Anchor>
+          <Text size="sm" c="dimmed">
+            {t('bucket.lastChange')}: {app.updated_by}, <RelativeTime at={app.updated_at} />
+          </Text>
+        </Group>
+        <Members app={app} denied={denied} />
+        <DeleteApp app={app} />
+      </Stack>
+      <EditAppDialog app={app} opened={editing} onClose={edit.close} />
+    </>
+  );
+}
+
+function DeleteApp({ app }: { app: App }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const [opened, { open, close }] = useDisclosure();
+  const remove = useDeleteApp(app.name);
+  const error = remove.error && (hasCode(remove.error, 'stale') ? t('delete.stale') : errorText(remove.error, t));
+
+  function submit() {
+    remove.mutate(app.revision, {
+      onSuccess: () => {
+        showDone(t('saved.deleted', { name: app.name }), t);
+        void navigate('/apps');
+      },
+    });
+  }
+
+  return (
+    <Card withBorder padding="lg" component="section" aria-labelledby="delete-app">
+      <Title order={2} size="h4" id="delete-app" mb="xs">
+        {t('apps.delete')}
+      </Title>
+      <Text mb="md">{t('apps.deleteText')}</Text>
+      <ActionButton
+        color="red.8"
+        w="fit-content"
+        leftSection={<IconTrash size={16} aria-hidden />}
+        onClick={open}
+        denied={app.may.delete ? undefined : t('denied.editApp')}
+      >
+        {t('apps.delete')}
+      </ActionButton>
+      <DeleteByName
+        opened={opened}
+        onClose={close}
+        name={app.name}
+        title={t('apps.delete')}
+        onDelete={submit}
+        deleting={remove.isPending}
+        error={error ?? undefined}
+      >
+        <Text>{t('apps.deleteText')}</Text>
+      </DeleteByName>
+    </Card>
+  );
+}

@@ -1,0 +1,110 @@
+import { Anchor, Button, Group, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconApps, IconFilterOff, IconPlus } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link, useSearchParams } from 'react-router';
+import { can, useMe } from '@/lib/api/me';
+import type { App } from '@/lib/api/types';
+import { useUrlSet } from '@/lib/url-state';
+import { ActionButton } from '@/components/ActionButton';
+import { CursorPager } from '@/components/CursorPager';
+import { DataTable, type Column } from '@/components/DataTable';
+import { PageHeader } from '@/components/PageHeader';
+import { RelativeTime } from '@/components/RelativeTime';
+import { SearchInput } from '@/components/SearchInput';
+import { ErrorState, State } from '@/components/States';
+import { useApps } from './api/list';
+import { CreateAppDialog } from './CreateAppDialog';
+
+/** The apps that one may see. */
+export function AppsPage() {
+  const { t } = useTranslation();
+  const me = useMe();
+  const [params] = useSearchParams();
+  const set = useUrlSet();
+  const [creating, { open, close }] = useDisclosure();
+  const query = {
+    search: params.get('search') ?? '',
+    cursor: params.get('cursor') ?? '',
+    sort: params.get('sort') ?? 'name',
+  };
+  const apps = useApps(query);
+  const columns = useColumns();
+  const narrowed = Boolean(query.search || query.cursor);
+  const empty = apps.data?.items.length === 0;
+  return (
+    <>
+      <PageHeader
+        title={t('apps.title')}
+        description={t('apps.description')}
+        actions={
+          <ActionButton
+            onClick={open}
+            leftSection={<IconPlus size={18} aria-hidden />}
+            denied={can(me, 'app.create') ? undefined : t('denied.createApp')}
+          >
+            {t('apps.create')}
+          </ActionButton>
+        }
+      />
+      {(narrowed || !empty) && (
+        <Group mb="md" role="search">
+          <SearchInput label={t('apps.search')} />
+        </Group>
+      )}
+      {apps.error && !apps.data ? (
+        <ErrorState error={apps.error} onRetry={() => void apps.refetch()} />
+      ) : empty ? (
+        <State
+          icon={narrowed ? IconFilterOff : IconApps}
+          title={narrowed ? t('apps.noMatch') : t('apps.emptyTitle')}
+          actions={
+            narrowed && (
+              <Button variant="default" onClick={() => set({ search: '' })}>
+                {t('buckets.clearFilters')}
+              </Button>
+            )
+          }
+        >
+          {!narrowed && <Text c="dimmed">{t('apps.emptyText')}</Text>}
+        </State>
+      ) : (
+        <DataTable
+          label={t('apps.title')}
+          columns={columns}
+          rows={apps.data?.items}
+          rowId={(app) => app.name}
+          sort={query.sort}
+          onSort={(sort) => set({ sort: sort === 'name' ? '' : sort })}
+        />
+      )}
+      <CursorPager next={apps.data?.next || undefined} />
+      <CreateAppDialog opened={creating} onClose={close} />
+    </>
+  );
+}
+
+function useColumns(): Column<App>[] {
+  const { t } = useTranslation();
+  return [
+    {
+      id: 'name',
+      header: t('field.name'),
+      sort: 'name',
+      heading: true,
+      cell: (app) => (
+        <Anchor component={Link} to={`/apps/${app.name}`} fw={600} style={{ overflowWrap: 'anywhere' }}>
+          {app.name}
+        </Anchor>
+      ),
+    },
+    { id: 'description', header: t('field.description'), cell: (app) => app.description },
+    { id: 'members', header: t('field.members'), cell: (app) => app.members.map((member) => member.user).join(', ') },
+    {
+      id: 'updated',
+      header: t('field.updated'),
+      sort: 'updated_at',
+      cell: (app) => <RelativeTime at={app.updated_at} />,
+    },
+  ];
+}

@@ -1,0 +1,155 @@
+import { ActionIcon, Button, Card, Group, Select, Text, Title } from '@mantine/core';
+import { IconUserMinus } from '@tabler/icons-react';
+import { useState, type FormEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useUserNames } from '@/lib/api/names';
+import type { App, AppRole, Member } from '@/lib/api/types';
+import { DataTable, type Column } from '@/components/DataTable';
+import { showDone, showError } from '@/components/notify';
+import { useRemoveMember, useSetMember } from './api/one';
+
+const roles: AppRole[] = ['viewer', 'owner'];
+
+/** The members of an app. `denied` says why one may not change them. */
+export function Members({ app, denied }: { app: App; denied: string | undefined }) {
+  const { t } = useTranslation();
+  const columns = useColumns(app, denied === undefined);
+  return (
+    <Card withBorder padding="lg" component="section" aria-labelledby="members-title">
+      <Title order={2} size="h4" id="members-title" mb={4}>
+        {t('field.members')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {t('apps.membersHint')} {denied}
+      </Text>
+      {app.members.length > 0 ? (
+        <DataTable label={t('field.members')} columns={columns} rows={app.members} rowId={(member) => member.user} />
+      ) : (
+        <Text>{t('apps.noMembers')}</Text>
+      )}
+      {denied === undefined && <AddMember app={app} />}
+    </Card>
+  );
+}
+
+function useColumns(app: App, editable: boolean): Column<Member>[] {
+  const { t } = useTranslation();
+  const columns: Column<Member>[] = [
+    { id: 'user', header: t('field.user'), heading: true, cell: (member) => <Text fw={600}>{member.user}</Text> },
+    {
+      id: 'role',
+      header: t('field.role'),
+      cell: (member) =>
+        editable ? <RoleSelect app={app.name} member={member} /> : t(`appRole.${member.role}`),
+    },
+  ];
+  if (editable) {
+    columns.push({
+      id: 'remove',
+      header: t('table.actions'),
+      cell: (member) => <RemoveMember app={app.name} user={member.user} />,
+    });
+  }
+  return columns;
+}
+
+function RoleSelect({ app, member }: { app: string; member: Member }) {
+  const { t } = useTranslation();
+  const set = useSetMember(app);
+  return (
+    <Select
+      aria-label={t('apps.roleOf', { user: member.user })}
+      data={roles.map((role) => ({ value: role, label: t(`appRole.${role}`) }))}
+      value={member.role}
+      onChange={(role) =>
+        set.mutate(
+          { user: member.user, role: role as AppRole },
+          {
+            onSuccess: () => showDone(t('apps.memberSet', { user: member.user }), t),
+            onError: (error) => showError(error, t),
+          },
+        )
+      }
+      allowDeselect={false}
+      disabled={set.isPending}
+      size="xs"
+      maw={160}
+    />
+  );
+}
+
+function RemoveMember({ app, user }: { app: string; user: string }) {
+  const { t } = useTranslation();
+  const remove = useRemoveMember(app);
+  return (
+    <ActionIcon
+      variant="default"
+      aria-label={t('apps.removeMember', { user })}
+      title={t('apps.removeMember', { user })}
+      loading={remove.isPending}
+      onClick={() =>
+        remove.mutate(user, {
+          onSuccess: () => showDone(t('apps.memberRemoved', { user }), t),
+          onError: (error) => showError(error, t),
+        })
+      }
+    >
+      <IconUserMinus size={16} aria-hidden />
+    </ActionIcon>
+  );
+}
+
+function AddMember({ app }: { app: App }) {
+  const { t } = useTranslation();
+  const [search, setSearch] = useState('');
+  const [user, setUser] = useState<string | null>(null);
+  const [role, setRole] = useState<AppRole>('viewer');
+  const users = useUserNames(search);
+  const set = useSetMember(app.name);
+  const members = new Set(app.members.map((member) => member.user));
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (user === null) return;
+    set.mutate(
+      { user, role },
+      {
+        onSuccess: () => {
+          setUser(null);
+          showDone(t('apps.memberSet', { user }), t);
+        },
+        onError: (error) => showError(error, t),
+      },
+    );
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" mt="md" gap="sm">
+        <Select
+          label={t('apps.addMember')}
+          placeholder={t('picker.owners')}
+          data={(users.data ?? []).filter((name) => !members.has(name))}
+          value={user}
+          onChange={setUser}
+          searchable
+          onSearchChange={setSearch}
+          nothingFoundMessage={t('picker.nothing')}
+          flex="1 1 12rem"
+          maw={{ sm: 280 }}
+        />
+        <Select
+          label={t('field.role')}
+          data={roles.map((value) => ({ value, label: t(`appRole.${value}`) }))}
+          value={role}
+          onChange={(value) => setRole(value as AppRole)}
+          allowDeselect={false}
+          w={140}
+        />
+        <Button type="submit" variant="default" disabled={user === null} loading={set.isPending}>
+          {t('common.add')}
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,70 @@
+import { Button, Stack, Text } from '@mantine/core';
+import { IconFilterOff, IconHistory } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { useSearchParams } from 'react-router';
+import { can, useMe } from '@/lib/api/me';
+import { useUrlSet } from '@/lib/url-state';
+import { CursorPager } from '@/components/CursorPager';
+import { PageHeader } from '@/components/PageHeader';
+import { ErrorState, ForbiddenState, State } from '@/components/States';
+import { useChanges } from './api/changes';
+import { AuditFilters } from './AuditFilters';
+import { ChangeRow, ChangeRowSkeleton } from './ChangeRow';
+import { startOfDay } from './dates';
+
+/** Every change, login and refused attempt, newest first. */
+export function AuditPage() {
+  const me = useMe();
+  return can(me, 'audit.read') ? <Audit /> : <ForbiddenState />;
+}
+
+const noFilters = { actor: '', action: '', target_kind: '', target: '', from: '', to: '' };
+const skeletonRows = 6;
+
+function Audit() {
+  const { t } = useTranslation();
+  const [params] = useSearchParams();
+  const set = useUrlSet();
+  const get = (name: string) => params.get(name) ?? '';
+  const changes = useChanges({
+    actor: get('actor'),
+    action: get('action'),
+    target_kind: get('target_kind'),
+    target: get('target'),
+    from: startOfDay(get('from')),
+    to: startOfDay(get('to'), 1), // the day named is included
+    cursor: get('cursor'),
+  });
+  const narrowed = Object.keys(noFilters).some((name) => get(name) !== '') || get('cursor') !== '';
+  const items = changes.data?.items;
+  return (
+    <>
+      <PageHeader title={t('audit.title')} description={t('audit.description')} />
+      <AuditFilters />
+      {changes.error && !changes.data ? (
+        <ErrorState error={changes.error} onRetry={() => void changes.refetch()} />
+      ) : items?.length === 0 ? (
+        <State
+          icon={narrowed ? IconFilterOff : IconHistory}
+          title={narrowed ? t('audit.noMatch') : t('audit.empty')}
+          actions={
+            narrowed && (
+              <Button variant="default" onClick={() => set(noFilters)}>
+                {t('buckets.clearFilters')}
+              </Button>
+            )
+          }
+        >
+          {narrowed && <Text c="dimmed">{t('buckets.noMatchText')}</Text>}
+        </State>
+      ) : (
+        <Stack component="ol" gap="xs" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('audit.title')} aria-busy={!items}>
+          {items
+            ? items.map((change) => <ChangeRow key={change.id} change={change} />)
+            : Array.from({ length: skeletonRows }, (_, index) => <ChangeRowSkeleton key={index} />)}
+        </Stack>
+      )}
+      <CursorPager next={changes.data?.next || undefined} />
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import { Anchor, Button, Card, Collapse, Group, Skeleton, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { Change } from '@/lib/api/types';
+import { actionText } from '@/components/action-text';
+import { ChangeDiff } from '@/components/ChangeDiff';
+import { Copy } from '@/components/CodeBlock';
+import { RelativeTime } from '@/components/RelativeTime';
+
+/** One row of the audit log; its difference opens beneath it. */
+export function ChangeRow({ change }: { change: Change }) {
+  const { t } = useTranslation();
+  const [opened, { toggle }] = useDisclosure();
+  const hasDiff = change.before !== null || change.after !== null;
+  const Chevron = opened ? IconChevronDown : IconChevronRight;
+  return (
+    <li>
+      <Card withBorder padding="sm">
+        <Group justify="space-between" gap="xs">
+          <Text style={{ overflowWrap: 'anywhere' }}>
+            <Text span fw={600}>
+              {change.actor || t('audit.nobody')}
+            </Text>{' '}
+            · {actionText(change.action, t)} <Target change={change} />
+            {change.revision > 0 && (
+              <Text span c="dimmed" size="sm">
+                {' '}
+                {t('bucket.revision', { revision: change.revision })}
+              </Text>
+            )}
+          </Text>
+          <Text size="sm" c="dimmed">
+            <RelativeTime at={change.at} />
+          </Text>
+        </Group>
+        {change.reason && (
+          <Text size="sm" mt={4} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            {change.reason}
+          </Text>
+        )}
+        <Group gap="md" mt={4}>
+          {hasDiff && (
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              leftSection={<Chevron size={14} aria-hidden />}
+              aria-expanded={opened}
+              onClick={toggle}
+            >
+              {t('audit.diff')}
+            </Button>
+          )}
+          {change.address && (
+            <Text size="xs" c="dimmed">
+              {t('audit.address', { address: change.address })}
+            </Text>
+          )}
+          {change.request_id && (
+            <Group gap={2}>
+              <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                {t('state.requestId')} {change.request_id}
+              </Text>
+              <Copy value={change.request_id} what={t('state.requestId')} />
+            </Group>
+          )}
+        </Group>
+        {hasDiff && (
+          <Collapse expanded={opened}>
+            <div style={{ paddingTop: '0.5rem' }}>{opened && <ChangeDiff change={change} />}</div>
+          </Collapse>
+        )}
+      </Card>
+    </li>
+  );
+}
+
+const pages: Record<string, string> = { bucket: '/buckets/', app: '/apps/' };
+
+function Target({ change }: { change: Change }) {
+  const { t } = useTranslation();
+  if (!change.target) return null;
+  const page = pages[change.target_kind];
+  return (
+    <>
+      {t(`kind.${change.target_kind}`, { defaultValue: change.target_kind })}{' '}
+      {page && !change.action.endsWith('.delete') ? (
+        <Anchor component={Link} to={page + encodeURIComponent(change.target)}>
+          {change.target}
+        </Anchor>
+      ) : (
+        <Text span fw={600}>
+          {change.target}
+        </Text>
+      )}
+    </>
+  );
+}
+
+export function ChangeRowSkeleton() {
+  return (
+    <li aria-hidden>
+      <Card withBorder padding="sm">
+        <Skeleton height={16} width="60%" mb={8} />
+        <Skeleton height={12} width="30%" />
+      </Card>
+    </li>
+  );
+}

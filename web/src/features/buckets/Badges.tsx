@@ -1,0 +1,45 @@
+import { Badge, Tooltip } from '@mantine/core';
+import { IconCircleCheck, IconClockPause, IconEye, IconPower, IconShieldCheck, type Icon } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Bucket } from '@/lib/api/types';
+import classes from './Badges.module.css';
+
+const modeLooks: Record<string, { icon: Icon; className: string | undefined }> = {
+  enforce: { icon: IconShieldCheck, className: classes.good },
+  shadow: { icon: IconEye, className: classes.watch },
+};
+const offLook = { icon: IconPower, className: classes.off };
+
+/** A bucket's mode: a word and a shape, not a colour alone. */
+export function ModeBadge({ mode }: { mode: Bucket['mode'] }) {
+  const { t } = useTranslation();
+  const { icon: ModeIcon, className } = modeLooks[mode] ?? offLook;
+  return (
+    <Tooltip label={t(`mode.${mode}.meaning`)} multiline maw={280}>
+      <Badge variant="default" className={className} leftSection={<ModeIcon size={14} aria-hidden />} tt="none">
+        {t(`mode.${mode}.name`)}
+      </Badge>
+    </Tooltip>
+  );
+}
+
+/** Whether Redis has the bucket's present revision. */
+export function SyncBadge({ sync }: { sync: Bucket['sync'] }) {
+  const { t } = useTranslation();
+  const synced = sync.state === 'synced';
+  const SyncIcon = synced ? IconCircleCheck : IconClockPause;
+  const text = synced ? t('sync.syncedLong') : t('sync.pendingLong', { revision: sync.installed_revision });
+  return (
+    <Tooltip label={sync.message ? `${text} ${sync.message}` : text} multiline maw={320}>
+      <Badge
+        variant="default"
+        className={synced ? classes.good : classes.watch}
+        leftSection={<SyncIcon size={14} aria-hidden />}
+        tt="none"
+        data-sync={sync.state}
+      >
+        {synced ? t('sync.synced') : t('sync.pending')}
+      </Badge>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,96 @@
+import { Box, Tabs } from '@mantine/core';
+import { IconPencil } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { useNavigate, useParams } from 'react-router';
+import type { Bucket } from '@/lib/api/types';
+import { ActionButton } from '@/components/ActionButton';
+import { PageHeader } from '@/components/PageHeader';
+import { ErrorState, NotFoundState } from '@/components/States';
+import { useBucket } from '@/features/buckets/api/one';
+import { ModeBadge, SyncBadge } from '@/features/buckets/Badges';
+import { LimitText } from '@/features/buckets/LimitText';
+import { BucketSkeleton } from './BucketSkeleton';
+import { DangerTab } from './DangerTab';
+import { DefinitionTab } from './DefinitionTab';
+import { HistoryTab } from './HistoryTab';
+import { OverviewTab } from './OverviewTab';
+import { UseTab } from './UseTab';
+
+const tabs = {
+  overview: OverviewTab,
+  definition: DefinitionTab,
+  history: HistoryTab,
+  use: UseTab,
+  settings: DangerTab,
+} as const;
+
+type TabName = keyof typeof tabs;
+const tabNames = Object.keys(tabs) as TabName[];
+
+const refreshEvery = 10_000; // ms
+const refreshPending = 1_500; // ms, while Redis does not have the newest revision
+
+/** One bucket in tabs; the open tab is in the URL. */
+export function BucketPage() {
+  const { name = '', tab = 'overview' } = useParams();
+  const bucket = useBucket(name, (latest) => (latest?.sync.state === 'pending' ? refreshPending : refreshEvery));
+  if (!(tab in tabs)) return <NotFoundState />;
+  if (bucket.data) return <BucketTabs key={name} bucket={bucket.data} tab={tab as TabName} />;
+  if (bucket.error) return <ErrorState error={bucket.error} onRetry={() => void bucket.refetch()} />;
+  return <BucketSkeleton />;
+}
+
+function BucketTabs({ bucket, tab }: { bucket: Bucket; tab: TabName }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const path = (name: TabName) => `/buckets/${bucket.name}${name === 'overview' ? '' : `/${name}`}`;
+  const Content = tabs[tab];
+  return (
+    <>
+      <PageHeader
+        title={bucket.name}
+        up={{ to: '/buckets', label: t('buckets.title') }}
+        badges={
+          <>
+            <ModeBadge mode={bucket.mode} />
+            <SyncBadge sync={bucket.sync} />
+          </>
+        }
+        description={
+          <>
+            <LimitText limit={bucket} /> · {t('bucket.revision', { revision: bucket.revision })}
+          </>
+        }
+        actions={<EditButton bucket={bucket} />}
+      />
+      <Tabs value={tab} onChange={(chosen) => void navigate(path(chosen as TabName))} keepMounted={false} activateTabWithKeyboard={false}>
+        <Box style={{ overflowX: 'auto' }} mb="lg">
+          <Tabs.List style={{ flexWrap: 'nowrap', minWidth: 'max-content' }} aria-label={bucket.name}>
+            {tabNames.map((name) => (
+              <Tabs.Tab key={name} value={name}>
+                {t(`tab.${name}`)}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+        </Box>
+        <Tabs.Panel value={tab}>
+          <Content bucket={bucket} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}
+
+/** Leads to the edit form, or says who may edit. */
+export function EditButton({ bucket }: { bucket: Bucket }) {
+  const { t } = useTranslation();
+  return (
+    <ActionButton
+      to={`/buckets/${bucket.name}/edit`}
+      leftSection={<IconPencil size={16} aria-hidden />}
+      denied={bucket.may.edit ? undefined : t('denied.edit', { owners: bucket.owners.join(', ') })}
+    >
+      {t('bucket.edit')}
+    </ActionButton>
+  );
+}

@@ -1,0 +1,48 @@
+import { Anchor, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { Bucket } from '@/lib/api/types';
+import { allApps } from '@/lib/definition';
+import { RelativeTime } from '@/components/RelativeTime';
+import { LivePanel } from '@/features/buckets/live/LivePanel';
+
+/** What happens in the bucket now, and whose it is. */
+export function OverviewTab({ bucket }: { bucket: Bucket }) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap="lg">
+      <LivePanel bucket={bucket} />
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        <Fact title={t('field.apps')}>
+          {bucket.apps.length === 0 && t('value.noApps')}
+          {bucket.apps.includes(allApps)
+            ? t('value.allApps')
+            : bucket.apps.map((app) => (
+                <Anchor key={app} component={Link} to={`/apps/${app}`} display="block" style={{ overflowWrap: 'anywhere' }}>
+                  {app}
+                </Anchor>
+              ))}
+        </Fact>
+        <Fact title={t('field.owners')}>{bucket.owners.join(', ')}</Fact>
+        <Fact title={t('bucket.lastChange')}>
+          {bucket.updated_by}, <RelativeTime at={bucket.updated_at} />
+        </Fact>
+      </SimpleGrid>
+      {bucket.description && (
+        <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{bucket.description}</Text>
+      )}
+    </Stack>
+  );
+}
+
+function Fact({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Card withBorder padding="md">
+      <Title order={2} size="sm" c="dimmed" fw={500} mb={4}>
+        {title}
+      </Title>
+      <div>{children}</div>
+    </Card>
+  );
+}

@@ -1,0 +1,91 @@
+import { Alert, Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import { useState, type FormEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Definition } from '@/lib/api/types';
+import { isKeyed } from '@/lib/definition';
+import type { FieldDifference } from '@/lib/diff/fields';
+import { showDefinitionValue } from '@/components/DefinitionValue';
+import { FieldDiff } from '@/components/FieldDiff';
+import { LimitText } from '@/features/buckets/LimitText';
+import { reasonError } from './validate';
+
+interface ReviewDialogProps {
+  opened: boolean;
+  onClose: () => void;
+  differences: FieldDifference[];
+  before: Definition;
+  after: Definition;
+  onSave: (reason: string) => void;
+  saving: boolean;
+}
+
+/** Shows what an edit will change and asks for the reason. */
+export function ReviewDialog(props: ReviewDialogProps) {
+  const { t } = useTranslation();
+  return (
+    <Modal
+      opened={props.opened}
+      onClose={props.onClose}
+      title={t('edit.reviewTitle')}
+      size="xl"
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
+      <ReviewForm {...props} />
+    </Modal>
+  );
+}
+
+function ReviewForm({ differences, before, after, onSave, onClose, saving }: ReviewDialogProps) {
+  const { t, i18n } = useTranslation();
+  const [reason, setReason] = useState('');
+  const [error, setError] = useState<string>();
+  const limitChanged = differences.some(({ field }) => ['rate', 'period_ms', 'max_permits'].includes(field));
+  const needsKey = isKeyed(after.partition) && !isKeyed(before.partition);
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    const problem = reasonError(reason, t);
+    setError(problem);
+    if (problem === undefined) onSave(reason.trim());
+  }
+
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {limitChanged && (
+          <Text>
+            <LimitText limit={before} /> <span aria-hidden>→</span><span className="visually-hidden">{t('diff.becomes')}</span>{' '}
+            <strong>
+              <LimitText limit={after} />
+            </strong>
+          </Text>
+        )}
+        {needsKey && <Alert color="orange">{t('edit.needsKey')}</Alert>}
+        <FieldDiff
+          differences={differences}
+          fieldLabel={(field) => t(`field.${field}`, { defaultValue: field })}
+          showValue={(field, value) => showDefinitionValue(field, value, t, i18n.language)}
+        />
+        <Textarea
+          label={t('reason.label')}
+          description={t('reason.hint')}
+          required
+          data-autofocus
+          autosize
+          minRows={2}
+          value={reason}
+          error={error}
+          onChange={(event) => setReason(event.currentTarget.value)}
+        />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {t('edit.back')}
+          </Button>
+          <Button type="submit" loading={saving}>
+            {t('edit.save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,80 @@
+import { Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { useSearchParams } from 'react-router';
+import { can, useMe } from '@/lib/api/me';
+import { useUrlSet } from '@/lib/url-state';
+import { ActionButton } from '@/components/ActionButton';
+import { CursorPager } from '@/components/CursorPager';
+import { DataTable } from '@/components/DataTable';
+import { PageHeader } from '@/components/PageHeader';
+import { ErrorState } from '@/components/States';
+import { useBuckets } from '@/features/buckets/api/list';
+import { BucketFilters } from './BucketFilters';
+import { useBucketColumns } from './columns';
+import { FirstBucket, NoBucketMatches } from './EmptyStates';
+
+const defaultSort = 'name';
+
+/** All buckets that one may see. Search, filters, order and page are in the URL. */
+export function BucketsPage() {
+  const { t } = useTranslation();
+  const me = useMe();
+  const [params] = useSearchParams();
+  const set = useUrlSet();
+  const get = (name: string) => params.get(name) ?? '';
+  const query = {
+    search: get('search'),
+    app: get('app'),
+    owner: get('owner'),
+    mode: get('mode'),
+    sort: get('sort') || defaultSort,
+    cursor: get('cursor'),
+  };
+  const buckets = useBuckets(query);
+  const columns = useBucketColumns();
+  const narrowed = Boolean(query.search || query.app || query.owner || query.mode || query.cursor);
+  const rows = buckets.data?.items ?? (buckets.data ? [] : undefined);
+  const empty = rows?.length === 0;
+
+  return (
+    <>
+      <PageHeader
+        title={t('buckets.title')}
+        description={t('buckets.description')}
+        actions={
+          <ActionButton
+            to="/create/bucket"
+            leftSection={<IconPlus size={18} aria-hidden />}
+            denied={can(me, 'bucket.create') ? undefined : t('denied.createBucket')}
+          >
+            {t('buckets.create')}
+          </ActionButton>
+        }
+      />
+      {!(empty && !narrowed) && <BucketFilters />}
+      <Text role="status" className="visually-hidden">
+        {rows ? t('buckets.shown', { count: rows.length }) : t('common.loading')}
+      </Text>
+      {buckets.error && !buckets.data ? (
+        <ErrorState error={buckets.error} onRetry={() => void buckets.refetch()} />
+      ) : empty ? (
+        narrowed ? (
+          <NoBucketMatches onClear={() => set({ search: '', app: '', owner: '', mode: '' })} />
+        ) : (
+          <FirstBucket />
+        )
+      ) : (
+        <DataTable
+          label={t('buckets.title')}
+          columns={columns}
+          rows={rows}
+          rowId={(bucket) => bucket.name}
+          sort={query.sort}
+          onSort={(sort) => set({ sort: sort === defaultSort ? '' : sort })}
+        />
+      )}
+      <CursorPager next={buckets.data?.next || undefined} />
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+import { Anchor, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { Bucket } from '@/lib/api/types';
+import { allApps } from '@/lib/definition';
+import type { Column } from '@/components/DataTable';
+import { RelativeTime } from '@/components/RelativeTime';
+import { ModeBadge, SyncBadge } from '@/features/buckets/Badges';
+import { LimitText } from '@/features/buckets/LimitText';
+
+const namesShown = 2;
+
+/** The columns of the bucket list. */
+export function useBucketColumns(): Column<Bucket>[] {
+  const { t } = useTranslation();
+  return [
+    { id: 'name', header: t('field.name'), sort: 'name', heading: true, cell: (bucket) => <NameCell bucket={bucket} /> },
+    { id: 'limit', header: t('field.limit'), cell: (bucket) => <LimitText limit={bucket} /> },
+    { id: 'mode', header: t('field.mode'), cell: (bucket) => <ModeBadge mode={bucket.mode} /> },
+    {
+      id: 'apps',
+      header: t('field.apps'),
+      cell: ({ apps }) => (apps.includes(allApps) ? t('value.allApps') : <Names names={apps} />),
+    },
+    { id: 'owners', header: t('field.owners'), cell: ({ owners }) => <Names names={owners} /> },
+    { id: 'sync', header: t('field.sync'), cell: (bucket) => <SyncBadge sync={bucket.sync} /> },
+    {
+      id: 'updated',
+      header: t('field.updated'),
+      sort: 'updated_at',
+      cell: (bucket) => (
+        <Text size="sm" component="span">
+          <RelativeTime at={bucket.updated_at} />
+        </Text>
+      ),
+    },
+  ];
+}
+
+function NameCell({ bucket }: { bucket: Bucket }) {
+  return (
+    <>
+      <Anchor component={Link} to={`/buckets/${bucket.name}`} fw={600} style={{ overflowWrap: 'anywhere' }}>
+        {bucket.name}
+      </Anchor>
+      {bucket.description && (
+        <Text size="sm" c="dimmed" lineClamp={1}>
+          {bucket.description}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function Names({ names }: { names: readonly string[] }) {
+  const { t } = useTranslation();
+  if (names.length === 0) return <Text c="dimmed">{t('common.none')}</Text>;
+  const more = names.length - namesShown;
+  return (
+    <span title={names.join(', ')} style={{ overflowWrap: 'anywhere' }}>
+      {names.slice(0, namesShown).join(', ')}
+      {more > 0 && ` ${t('common.more', { count: more })}`}
+    </span>
+  );
+}

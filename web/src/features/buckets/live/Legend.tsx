@@ -1,0 +1,34 @@
+import { Group, Text, useComputedColorScheme } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { formatNumber } from '@/lib/format/numbers';
+import { palette } from './chart-options';
+
+/** Names the lines of the chart by stroke as well as by colour. */
+export function Legend({ limit, shadow }: { limit: number | null; shadow: boolean }) {
+  const { t, i18n } = useTranslation();
+  const colors = palette[useComputedColorScheme('light')];
+  return (
+    <Group gap="lg" mt="xs">
+      <Entry color={colors.granted} dash="" label={t('live.granted')} />
+      <Entry color={colors.limited} dash="2 3" label={shadow ? t('live.wouldLimit') : t('live.limited')} />
+      {limit === null ? (
+        <Text size="sm" c="dimmed">
+          {t('live.noLine')}
+        </Text>
+      ) : (
+        <Entry color={colors.limit} dash="6 4" label={t('live.limitLine', { rate: formatNumber(limit, i18n.language, 2) })} />
+      )}
+    </Group>
+  );
+}
+
+function Entry({ color, dash, label }: { color: string; dash: string; label: string }) {
+  return (
+    <Group gap={6} wrap="nowrap">
+      <svg width="22" height="8" aria-hidden>
+        <line x1="0" y1="4" x2="22" y2="4" stroke={color} strokeWidth="2.5" strokeDasharray={dash} />
+      </svg>
+      <Text size="sm">{label}</Text>
+    </Group>
+  );
+}

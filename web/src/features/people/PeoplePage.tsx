@@ -1,0 +1,98 @@
+import { Button, Group, Select } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconFilterOff, IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useSearchParams } from 'react-router';
+import { can, useMe } from '@/lib/api/me';
+import type { User } from '@/lib/api/types';
+import { useUrlSet } from '@/lib/url-state';
+import { ActionButton } from '@/components/ActionButton';
+import { CursorPager } from '@/components/CursorPager';
+import { DataTable } from '@/components/DataTable';
+import { PageHeader } from '@/components/PageHeader';
+import { SearchInput } from '@/components/SearchInput';
+import { ErrorState, ForbiddenState, State } from '@/components/States';
+import { useUsers } from './api/users';
+import { CreateUserDialog } from './CreateUserDialog';
+import { EditUserDialog } from './EditUserDialog';
+import { PasswordDialog } from './PasswordDialog';
+import { roles } from './roles';
+import { useUserColumns } from './columns';
+
+/** The people who can log in. Auditors read it, admins manage it. */
+export function PeoplePage() {
+  const me = useMe();
+  return can(me, 'user.see') ? <People /> : <ForbiddenState />;
+}
+
+function People() {
+  const { t } = useTranslation();
+  const me = useMe();
+  const [params] = useSearchParams();
+  const set = useUrlSet();
+  const [creating, { open, close }] = useDisclosure();
+  const [editing, setEditing] = useState<User | null>(null);
+  const [resetting, setResetting] = useState<User | null>(null);
+  const get = (name: string) => params.get(name) ?? '';
+  const query = { search: get('search'), role: get('role'), sort: get('sort') || 'name', cursor: get('cursor') };
+  const users = useUsers(query);
+  const columns = useUserColumns({ onEdit: setEditing, onPassword: setResetting });
+  const empty = users.data?.items.length === 0;
+  return (
+    <>
+      <PageHeader
+        title={t('people.title')}
+        description={t('people.description')}
+        actions={
+          <ActionButton
+            onClick={open}
+            leftSection={<IconPlus size={18} aria-hidden />}
+            denied={can(me, 'user.manage') ? undefined : t('denied.people')}
+          >
+            {t('people.create')}
+          </ActionButton>
+        }
+      />
+      <Group mb="md" gap="sm" role="search">
+        <SearchInput label={t('people.search')} />
+        <Select
+          aria-label={t('field.role')}
+          placeholder={t('field.role')}
+          data={roles.map((role) => ({ value: role, label: t(`role.${role}`) }))}
+          value={query.role || null}
+          onChange={(role) => set({ role: role ?? '' })}
+          clearable
+          clearButtonProps={{ 'aria-label': t('common.clearFilter', { filter: t('field.role') }) }}
+          w={160}
+        />
+      </Group>
+      {users.error && !users.data ? (
+        <ErrorState error={users.error} onRetry={() => void users.refetch()} />
+      ) : empty ? (
+        <State
+          icon={IconFilterOff}
+          title={t('people.noMatch')}
+          actions={
+            <Button variant="default" onClick={() => set({ search: '', role: '' })}>
+              {t('buckets.clearFilters')}
+            </Button>
+          }
+        />
+      ) : (
+        <DataTable
+          label={t('people.title')}
+          columns={columns}
+          rows={users.data?.items}
+          rowId={(user) => user.name}
+          sort={query.sort}
+          onSort={(sort) => set({ sort: sort === 'name' ? '' : sort })}
+        />
+      )}
+      <CursorPager next={users.data?.next || undefined} />
+      <CreateUserDialog opened={creating} onClose={close} />
+      <EditUserDialog user={editing} onClose={() => setEditing(null)} />
+      <PasswordDialog user={resetting} onClose={() => setResetting(null)} />
+    </>
+  );
+}

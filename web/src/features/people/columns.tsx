@@ -1,0 +1,76 @@
+import { Badge, Button, Group, Text } from '@mantine/core';
+import { IconCircleCheck, IconCircleOff } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { can, useMe } from '@/lib/api/me';
+import type { User } from '@/lib/api/types';
+import type { Column } from '@/components/DataTable';
+import { RelativeTime } from '@/components/RelativeTime';
+
+interface UserActions {
+  onEdit: (user: User) => void;
+  onPassword: (user: User) => void;
+}
+
+/** The columns of the list of people; the actions only for those who may act. */
+export function useUserColumns({ onEdit, onPassword }: UserActions): Column<User>[] {
+  const { t } = useTranslation();
+  const me = useMe();
+  const columns: Column<User>[] = [
+    {
+      id: 'name',
+      header: t('field.user'),
+      sort: 'name',
+      heading: true,
+      cell: (user) => (
+        <>
+          <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+            {user.name}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {user.display_name}
+          </Text>
+        </>
+      ),
+    },
+    { id: 'role', header: t('field.role'), cell: (user) => t(`role.${user.role}`, { defaultValue: user.role }) },
+    { id: 'state', header: t('field.state'), cell: (user) => <StateBadge disabled={user.disabled} /> },
+    {
+      id: 'updated',
+      header: t('field.updated'),
+      sort: 'updated_at',
+      cell: (user) => <RelativeTime at={user.updated_at} />,
+    },
+  ];
+  if (can(me, 'user.manage')) {
+    columns.push({
+      id: 'actions',
+      header: t('table.actions'),
+      cell: (user) => (
+        <Group gap="xs">
+          <Button size="xs" variant="default" onClick={() => onEdit(user)} aria-label={t('people.editOf', { user: user.name })}>
+            {t('people.edit')}
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => onPassword(user)}
+            aria-label={t('people.passwordOf', { user: user.name })}
+          >
+            {t('people.password')}
+          </Button>
+        </Group>
+      ),
+    });
+  }
+  return columns;
+}
+
+function StateBadge({ disabled }: { disabled: boolean }) {
+  const { t } = useTranslation();
+  const Icon = disabled ? IconCircleOff : IconCircleCheck;
+  return (
+    <Badge variant="default" tt="none" leftSection={<Icon size={14} aria-hidden />}>
+      {disabled ? t('people.disabled') : t('people.enabled')}
+    </Badge>
+  );
+}

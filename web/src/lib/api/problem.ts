@@ -1,0 +1,66 @@
+/** One field of a request and the rule that it breaks. */
+export interface FieldProblem {
+  field: string;
+  message: string;
+}
+
+/** The body of an error answer (RFC 9457 problem+json). */
+export interface Problem {
+  status: number;
+  code: string;
+  title?: string;
+  detail?: string;
+  request_id?: string;
+  errors?: FieldProblem[] | null;
+  /** The present record, in the answer to a write that was based on an older one. */
+  current?: unknown;
+}
+
+/** An answer of the server that refuses or fails. */
+export class ApiError extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail ?? problem.title ?? problem.code);
+    this.name = 'ApiError';
+    this.problem = problem;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+
+  get code(): string {
+    return this.problem.code;
+  }
+
+  get fields(): FieldProblem[] {
+    return this.problem.errors ?? [];
+  }
+}
+
+/** The server could not be reached at all. */
+export class ConnectionError extends Error {
+  constructor(cause: unknown) {
+    super('the server cannot be reached', { cause });
+    this.name = 'ConnectionError';
+  }
+}
+
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof ApiError && error.code === code;
+}
+
+/** Makes an ApiError of whatever an error answer carried; a proxy may have answered something that is no problem+json. */
+export function toApiError(body: unknown, status: number): ApiError {
+  const given = typeof body === 'object' && body !== null ? (body as Partial<Problem>) : {};
+  return new ApiError({ ...given, status, code: given.code ?? codeOfStatus(status) });
+}
+
+function codeOfStatus(status: number): string {
+  if (status === 401) return 'unauthorized';
+  if (status === 403) return 'forbidden';
+  if (status === 404) return 'not_found';
+  if (status === 429) return 'too_many';
+  return status >= 502 && status <= 504 ? 'unavailable' : 'internal';
+}

@@ -1,0 +1,18 @@
+import type { components } from './schema.gen';
+
+type Schemas = components['schemas'];
+
+export type App = Schemas['App'];
+export type Bucket = Schemas['Bucket'];
+export type Change = Schemas['Change'];
+export type Live = Schemas['BucketLive'];
+export type Me = Schemas['Me'];
+export type Member = Schemas['Member'];
+export type User = Schemas['User'];
+
+/** What an owner edits. The API takes it with narrower types than it hands it out. */
+export type DefinitionInput = Required<Omit<Schemas['BucketUpdate'], 'reason'>>;
+export type Definition = Pick<Bucket, keyof DefinitionInput>;
+
+export type AppRole = Member['role'];
+export type Role = Schemas['UserCreate']['role'];

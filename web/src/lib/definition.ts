@@ -1,0 +1,38 @@
+import type { Bucket, Definition } from '@/lib/api/types';
+
+/** The fields of a definition, in the order in which people read them. */
+export const definitionFields = [
+  'description',
+  'max_permits',
+  'rate',
+  'period_ms',
+  'partition',
+  'apps',
+  'owners',
+  'mode',
+  'max_wait_ms',
+  'on_redis_failure',
+  'after_loss',
+  'shards',
+  'algorithm',
+  'labels',
+] as const satisfies readonly (keyof Definition)[];
+
+export type DefinitionField = (typeof definitionFields)[number];
+
+/** The definition without what the system keeps beside it. */
+export function definitionOf(bucket: Bucket | Definition): Definition {
+  return Object.fromEntries(definitionFields.map((field) => [field, bucket[field]])) as unknown as Definition;
+}
+
+/** The entry of apps that stands for every registered app. */
+export const allApps = '*';
+
+export function isKeyed(partition: string): boolean {
+  return partition === 'key' || partition === 'app_key';
+}
+
+export const partitions = ['shared', 'app', 'key', 'app_key'] as const;
+export const modes = ['enforce', 'shadow', 'off'] as const;
+export const failurePolicies = ['open', 'closed', 'local'] as const;
+export const lossPolicies = ['refill', 'full'] as const;

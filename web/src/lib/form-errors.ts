@@ -1,0 +1,37 @@
+import { ApiError, type FieldProblem } from '@/lib/api/problem';
+
+/** "apps[3]" and "labels.team" belong to the inputs "apps" and "labels". */
+function inputOf(field: string): string {
+  return field.replace(/^body\./, '').replace(/[[.].*$/, '');
+}
+
+/**
+ * Sorts a refusal's field errors onto a form's inputs. `names` maps an API field to the input that holds it where they
+ * differ. Errors of fields that the form does not show come back in `rest`.
+ */
+export function placeErrors(
+  fields: readonly FieldProblem[],
+  inputs: readonly string[],
+  names: Readonly<Record<string, string>> = {},
+): { placed: Record<string, string>; rest: string[] } {
+  const placed: Record<string, string> = {};
+  const rest: string[] = [];
+  for (const { field, message } of fields) {
+    const base = inputOf(field);
+    const input = names[base] ?? base;
+    if (!inputs.includes(input)) rest.push(`${field}: ${message}`);
+    else placed[input] = placed[input] ? `${placed[input]}; ${message}` : message;
+  }
+  return { placed, rest };
+}
+
+export function fieldErrorsOf(error: unknown): FieldProblem[] {
+  return error instanceof ApiError ? error.fields : [];
+}
+
+/** Puts the focus on the first input that is marked invalid, once the marks are on the page. */
+export function focusFirstInvalid(form: HTMLElement | null): void {
+  requestAnimationFrame(() => {
+    form?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid="true"]')?.focus();
+  });
+}

@@ -1,0 +1,32 @@
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+const recent = 7 * 86_400; // s; older instants are written as dates
+
+/** "3 minutes ago"; instants older than a week as a date. */
+export function relativeTime(at: Date, now: Date, language: string): string {
+  const seconds = Math.round((at.getTime() - now.getTime()) / 1000);
+  if (Math.abs(seconds) > recent) return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(at);
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  for (const [unit, length] of steps) {
+    if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
+  }
+  return format.format(0, 'second');
+}
+
+/** Date and time to the second with the zone's name. */
+export function absoluteTime(at: Date, language: string): string {
+  return new Intl.DateTimeFormat(language, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+  }).format(at);
+}

@@ -1,0 +1,5 @@
+import { buckets } from './buckets';
+import { common } from './common';
+import { people } from './people';
+
+export default { ...common, ...buckets, ...people };
