@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	breakerThreshold = 3 // failures in a row
+	breakerThreshold = 3 // failures in a row, over at least one deadline
 	firstProbe       = 25 * time.Millisecond
 	longestProbe     = 500 * time.Millisecond
 	relapse          = time.Second // opened again within this, the breaker goes on where it was instead of probing fast
@@ -22,14 +22,17 @@ const (
 
 // breaker keeps calls from waiting for a Redis that does not answer. Failures in a row open it; while it is open calls
 // are answered by policy at once and a goroutine probes, so that no caller pays for finding out; a probe that is
-// answered within the deadline closes it. An error that Redis itself replies is an answer, not a failure.
+// answered within the deadline closes it. An error that Redis itself replies is an answer, not a failure. One hiccup
+// fails all the calls under way at once, so however many failures only open it when they last longer than one deadline.
 type breaker struct {
-	life  context.Context // ends with the client
-	probe func(context.Context) error
-	log   *slog.Logger
-	spawn func(func()) // runs a goroutine that Close waits for
+	life     context.Context // ends with the client
+	deadline time.Duration
+	probe    func(context.Context) error
+	log      *slog.Logger
+	spawn    func(func()) // runs a goroutine that Close waits for
 
 	failures atomic.Int32
+	since    atomic.Int64 // ns of Unix time of the first of these failures; 0 = none
 	open     atomic.Bool
 
 	// Only the probing goroutine, one at a time, touches these.
@@ -46,14 +49,29 @@ func (b *breaker) note(err error) {
 	switch {
 	case err == nil || repliedByRedis(err):
 		if b.failures.Load() != 0 {
-			b.failures.Store(0)
+			b.reset()
 		}
 	case errors.As(err, &unasked):
 		// The engine refused to ask: this says nothing about Redis.
-	case b.failures.Add(1) >= breakerThreshold && b.open.CompareAndSwap(false, true):
-		b.log.Warn("headgate: Redis does not answer; buckets follow their failure policy until it is back", "error", err)
-		b.spawn(b.probeUntilBack)
+	default:
+		b.failed(err)
 	}
+}
+
+func (b *breaker) failed(err error) {
+	now := time.Now().UnixNano()
+	b.since.CompareAndSwap(0, now)
+	lasting := now-b.since.Load() >= int64(b.deadline)
+	if b.failures.Add(1) < breakerThreshold || !lasting || !b.open.CompareAndSwap(false, true) {
+		return
+	}
+	b.log.Warn("headgate: Redis does not answer; buckets follow their failure policy until it is back", "error", err)
+	b.spawn(b.probeUntilBack)
+}
+
+func (b *breaker) reset() {
+	b.failures.Store(0)
+	b.since.Store(0)
 }
 
 // repliedByRedis tells whether an error is Redis's own answer, which shows that it is there.
@@ -79,7 +97,7 @@ func (b *breaker) probeUntilBack() {
 		}
 	}
 	b.back = time.Now()
-	b.failures.Store(0)
+	b.reset()
 	b.open.Store(false) // from here on another goroutine may probe
 	b.log.Info("headgate: Redis answers again", "after", time.Since(began).Round(time.Millisecond))
 }

@@ -66,7 +66,7 @@ func New(rdb redis.UniversalClient, app string, opts ...Option) (*Client, error)
 		book: newBook(), clock: newRedisClock(), locals: newLocals(),
 		end: end, flushed: make(chan error, 1),
 	}
-	c.breaker = &breaker{life: life, probe: c.prober(life), log: o.log, spawn: c.spawn}
+	c.breaker = &breaker{life: life, deadline: o.deadline, probe: c.prober(life), log: o.log, spawn: c.spawn}
 	c.calls = newFlights(callSlots, life.Done(), c.breaker.note)
 	reports := newReporter(c.book, c.clock, c.breaker.allows, c.report, o.log)
 	c.spawn(func() {

@@ -85,7 +85,7 @@ func TestPeekTakesNothing(t *testing.T) {
 func TestNotConfiguredIsRefusedUnlessAnOptionSaysOtherwise(t *testing.T) {
 	onEach(t, func(t *testing.T, addr, prefix string) {
 		w := newWorld(t, addr, prefix)
-		lenient := w.client("checkout", client.Prefix(prefix), client.WithNotConfigured(client.Open))
+		lenient := w.client("checkout", client.Prefix(prefix), client.WithDeadline(20*time.Second), client.WithNotConfigured(client.Open))
 		check := func(why, name string) {
 			t.Helper()
 			d := w.acquire(name)
@@ -191,7 +191,7 @@ func TestOffGrantsWithoutCounting(t *testing.T) {
 func TestPartitionsCountTogetherWhatBelongsTogether(t *testing.T) {
 	onEach(t, func(t *testing.T, addr, prefix string) {
 		w := newWorld(t, addr, prefix)
-		apps := map[string]*client.Client{"checkout": w.c, "billing": w.client("billing", client.Prefix(prefix))}
+		apps := map[string]*client.Client{"checkout": w.c, "billing": w.client("billing", client.Prefix(prefix), client.WithDeadline(20*time.Second))}
 		// Each call wants the only permit of its partition; the value is whether it gets it.
 		calls := []struct{ app, key string }{{"checkout", "k1"}, {"checkout", "k2"}, {"billing", "k1"}, {"billing", "k2"}}
 		for partition, granted := range map[string][]bool{
@@ -273,7 +273,7 @@ func TestAContextThatIsDoneIsAnErrorAndTakesNothing(t *testing.T) {
 
 func TestConcurrentCallersNeverGetMoreThanTheBucketHolds(t *testing.T) {
 	onEach(t, func(t *testing.T, addr, prefix string) {
-		w := newWorld(t, addr, prefix, client.WithDeadline(10*time.Second))
+		w := newWorld(t, addr, prefix)
 		w.install(definition("b", 50, 1, time.Hour))
 		const callers, each = 20, 10
 		outcomes := make(chan client.Decision, callers*each)

@@ -80,8 +80,19 @@ type world struct {
 	c      *client.Client
 }
 
-// newWorld connects a client to the Redis at addr, with go-redis's default options.
+// newWorld connects a client to the Redis at addr. It is patient, so that a busy machine changes no outcome.
 func newWorld(t *testing.T, addr, prefix string, opts ...client.Option) *world {
+	t.Helper()
+	return connect(t, addr, prefix, append([]client.Option{client.WithDeadline(20 * time.Second)}, opts...))
+}
+
+// newHasty connects a client for tests in which Redis does not answer.
+func newHasty(t *testing.T, server *testenv.RedisServer, opts ...client.Option) *world {
+	t.Helper()
+	return connect(t, server.Addr, client.DefaultPrefix, append([]client.Option{client.WithDeadline(300 * time.Millisecond)}, opts...))
+}
+
+func connect(t *testing.T, addr, prefix string, opts []client.Option) *world {
 	t.Helper()
 	rdb := redis.NewClient(&redis.Options{Addr: addr})
 	t.Cleanup(func() { _ = rdb.Close() })

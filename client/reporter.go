@@ -106,9 +106,12 @@ func (r *reporter) collect(before int64) {
 
 // launch sends one report, unless Redis is away or the last report is still on its way.
 func (r *reporter) launch() {
-	if r.flying || len(r.pending.rows) == 0 || !r.allowed() {
-		return
+	if !r.flying && len(r.pending.rows) > 0 && r.allowed() {
+		r.dispatch()
 	}
+}
+
+func (r *reporter) dispatch() {
 	rows := r.pending.take(reportRows)
 	r.flying = true
 	go func() {
@@ -137,28 +140,22 @@ func (r *reporter) settle(result reportResult) {
 	r.failing = true
 }
 
-// flush sends everything that was counted.
+// flush sends everything that was counted. It tries whatever the breaker says, as there is no later.
 func (r *reporter) flush(timeout <-chan time.Time) error {
 	r.collect(1 << 62)
 	for r.flying || len(r.pending.rows) > 0 {
 		if !r.flying {
-			if !r.allowed() {
-				break
-			}
-			r.launch()
+			r.dispatch()
 		}
 		select {
 		case result := <-r.landed:
 			r.settle(result)
 			if result.err != nil {
-				return fmt.Errorf("headgate: usage of %d buckets and minutes was not reported: %w", len(r.pending.rows), result.err)
+				return fmt.Errorf("headgate: usage was not reported: %w", result.err)
 			}
 		case <-timeout:
 			return fmt.Errorf("headgate: usage was not reported: %w", ErrDeadline)
 		}
-	}
-	if n := len(r.pending.rows); n > 0 {
-		return fmt.Errorf("headgate: usage of %d buckets and minutes was not reported: %w", n, ErrBreakerOpen)
 	}
 	return nil
 }

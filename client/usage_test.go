@@ -62,12 +62,12 @@ func elapsed(d time.Duration) func() bool {
 
 func TestUsageIsExactUnderConcurrency(t *testing.T) {
 	onEach(t, func(t *testing.T, addr, prefix string) {
-		w := newWorld(t, addr, prefix, client.WithDeadline(30*time.Second))
+		w := newWorld(t, addr, prefix)
 		w.install(definition("b", 100, 50, time.Second))
 		shadow := definition("s", 1, 1, time.Hour)
 		shadow.Mode = bucket.ModeShadow
 		w.install(shadow)
-		billing := w.client("billing", client.Prefix(prefix), client.WithDeadline(30*time.Second))
+		billing := w.client("billing", client.Prefix(prefix), client.WithDeadline(20*time.Second))
 		const callers, each = 16, 50
 		granted := map[*client.Client]*atomic.Int64{w.c: {}, billing: {}}
 		var running sync.WaitGroup
@@ -154,7 +154,7 @@ func TestCloseSaysWhenUsageIsLostAndEndsWithinABound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := testenv.OwnRedis(t)
-			w := newWorld(t, server.Addr, client.DefaultPrefix)
+			w := newHasty(t, server)
 			w.install(definition("b", 10, 1, time.Hour))
 			w.acquire("b")
 			fault(server)
@@ -171,7 +171,7 @@ func TestCloseSaysWhenUsageIsLostAndEndsWithinABound(t *testing.T) {
 // when Redis is back, under its own minute.
 func TestUsageIsKeptOverAnOutage(t *testing.T) {
 	server := testenv.OwnRedis(t)
-	w := newWorld(t, server.Addr, client.DefaultPrefix)
+	w := newHasty(t, server)
 	d := definition("b", 10, 1, time.Hour)
 	d.OnFailure = bucket.FailLocal
 	w.install(d)

@@ -39,8 +39,9 @@ func root() *cobra.Command {
 		Short: "Try a Headgate bucket: drive load through it, or serve HTTP limited by it",
 		Example: `  client-demo load --app checkout --bucket partner-api --rate 200 --duration 30s
   client-demo serve --app checkout --bucket partner-api --listen 127.0.0.1:8090`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		SilenceUsage:       true,
+		SilenceErrors:      true,
+		DisableSuggestions: true, // an error is one line
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddCommand(loadCommand(), serveCommand())
@@ -50,6 +51,7 @@ func root() *cobra.Command {
 // target says which bucket to use, as whom and through which Redis.
 type target struct {
 	redisURL, prefix, app, bucket string
+	deadline                      time.Duration
 }
 
 func (t *target) flags(cmd *cobra.Command) {
@@ -62,6 +64,7 @@ func (t *target) flags(cmd *cobra.Command) {
 	f.StringVar(&t.prefix, "prefix", client.DefaultPrefix, "what its keys begin with")
 	f.StringVar(&t.app, "app", "", "the app to call as (required)")
 	f.StringVar(&t.bucket, "bucket", "", "the bucket to acquire from (required)")
+	f.DurationVar(&t.deadline, "deadline", client.DefaultDeadline, "how long one call may wait for Redis")
 	_ = cmd.MarkFlagRequired("app")
 	_ = cmd.MarkFlagRequired("bucket")
 }
@@ -72,6 +75,9 @@ const reachTimeout = 3 * time.Second
 // connect makes a client of the target and the function that ends it. It fails when Redis can't be reached now; once it
 // runs, an outage is the SDK's business.
 func (t *target) connect(ctx context.Context, connections int) (*client.Client, func() error, error) {
+	if t.deadline < client.MinDeadline || t.deadline > client.MaxDeadline {
+		return nil, nil, fmt.Errorf("--deadline must be %v..%v", client.MinDeadline, client.MaxDeadline)
+	}
 	o, err := redis.ParseURL(t.redisURL)
 	if err != nil {
 		// The parser's message may quote the URL, which may hold a password.
@@ -87,7 +93,7 @@ func (t *target) connect(ctx context.Context, connections int) (*client.Client, 
 		_ = rdb.Close()
 		return nil, nil, fmt.Errorf("can't reach Redis at %s: %w", o.Addr, err)
 	}
-	c, err := client.New(rdb, t.app, client.Prefix(t.prefix))
+	c, err := client.New(rdb, t.app, client.Prefix(t.prefix), client.WithDeadline(t.deadline))
 	if err != nil {
 		_ = rdb.Close()
 		return nil, nil, err

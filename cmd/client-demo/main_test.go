@@ -131,7 +131,7 @@ func lines(t *testing.T, out string) []line {
 func TestLoadIsGrantedWhatTheBucketHeldAndWhatCameIn(t *testing.T) {
 	url, prefix := install(t, nil)
 	p := start(t, nil, "load", "--redis-url", url, "--prefix", prefix, "--app", "checkout", "--bucket", "partner-api",
-		"--rate", "400", "--duration", "3s", "--json")
+		"--deadline", "20s", "--rate", "400", "--duration", "3s", "--json")
 	out, code := p.finish(t)
 	if code != 0 || p.errors.Len() != 0 {
 		t.Fatalf("exit code %d: %s", code, p.errors.String())
@@ -183,7 +183,7 @@ func TestLoadSpreadsKeys(t *testing.T) {
 		d.Partition, d.MaxPermits, d.Rate, d.Period = bucket.PartitionKey, 2, 1, time.Hour
 	})
 	args := []string{"load", "--redis-url", url, "--prefix", prefix, "--app", "checkout", "--bucket", "partner-api",
-		"--rate", "0", "--concurrency", "4", "--duration", "700ms", "--json"}
+		"--deadline", "20s", "--rate", "0", "--concurrency", "4", "--duration", "700ms", "--json"}
 	out, code := start(t, nil, append(args, "--key-count", "7")...).finish(t)
 	all := lines(t, out)
 	if sum := all[len(all)-1]; code != 0 || sum.Granted != 14 || sum.Limited < 14 {
@@ -226,6 +226,7 @@ func TestMistakesEndWithOneClearLine(t *testing.T) {
 		"arguments":             {append([]string{"load", "partner-api"}, ok...), "partner-api"},
 		"bad app":               {[]string{"load", "--redis-url", url, "--app", "a b", "--bucket", "b"}, "app"},
 		"bad bucket":            {[]string{"load", "--redis-url", url, "--app", "a", "--bucket", "{}"}, "bucket"},
+		"bad deadline":          {append([]string{"serve", "--deadline", "0s"}, ok...), "--deadline"},
 		"bad prefix":            {[]string{"load", "--redis-url", url, "--app", "a", "--bucket", "b", "--prefix", "{"}, "prefix"},
 		"key missing":           {append([]string{"load"}, ok...), "client.Key"},
 		"not a URL":             {[]string{"load", "--redis-url", "http://u:secret@x", "--app", "a", "--bucket", "b"}, "--redis-url"},
@@ -256,7 +257,7 @@ func TestHelpShowsExamples(t *testing.T) {
 // serving starts serve and returns the URL that it protects.
 func serving(t *testing.T, args ...string) (*process, string) {
 	t.Helper()
-	p := start(t, nil, append([]string{"serve", "--listen", "127.0.0.1:0", "--app", "checkout", "--bucket", "partner-api"}, args...)...)
+	p := start(t, nil, append([]string{"serve", "--listen", "127.0.0.1:0", "--deadline", "20s", "--app", "checkout", "--bucket", "partner-api"}, args...)...)
 	text, err := p.out.ReadString('\n')
 	url, found := strings.CutPrefix(strings.TrimSpace(text), "listening on ")
 	if err != nil || !found {
