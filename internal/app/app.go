@@ -156,6 +156,7 @@ func (a *App) wire(ctx context.Context) error {
 	handler := api.New(api.Config{
 		Store: a.store, Auth: people, Pusher: pusher{a.reconciler}, Live: live{a.engine}, Health: health{a},
 		Console: web.Handler(), Log: a.log, Embedded: a.cfg.Embedded, TrustedProxies: a.cfg.TrustedProxies,
+		SecureCookies: a.cfg.SecureCookies,
 	})
 	a.server = api.NewServer(handler, a.log)
 	return nil

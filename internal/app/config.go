@@ -28,6 +28,7 @@ type Config struct {
 	Demo                bool   // sample data and demo traffic; only with Embedded
 
 	AdminPassword string // of the first admin; generated when empty
+	SecureCookies bool   // cookies over TLS only, also where a request does not show that the browser speaks it
 
 	TrustedProxies []netip.Prefix // may name the client's address in X-Forwarded-For
 
@@ -67,6 +68,7 @@ var settings = []setting{
 	{"HEADGATE_EMBEDDED_REDIS_LISTEN", text(func(c *Config) *string { return &c.EmbeddedRedisListen })},
 	{"HEADGATE_DEMO", toggle(func(c *Config) *bool { return &c.Demo })},
 	{"HEADGATE_ADMIN_PASSWORD", text(func(c *Config) *string { return &c.AdminPassword })},
+	{"HEADGATE_SECURE_COOKIES", toggle(func(c *Config) *bool { return &c.SecureCookies })},
 	{"HEADGATE_TRUSTED_PROXIES", func(c *Config, v string) error {
 		for part := range strings.SplitSeq(v, ",") {
 			prefix, err := netip.ParsePrefix(strings.TrimSpace(part))
