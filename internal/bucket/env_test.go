@@ -43,11 +43,13 @@ func realEnv(t testing.TB) *env {
 	return newEnv(t, addr, prefix)
 }
 
+var miniStart = time.Date(2026, 11, 21, 12, 0, 0, 123_457_000, time.UTC)
+
 func miniEnv(t testing.TB) *env {
 	t.Helper()
 	m := testenv.Mini(t)
 	e := newEnv(t, m.Addr(), "")
-	e.mini, e.now = m, time.Date(2026, 11, 21, 12, 0, 0, 123_457_000, time.UTC)
+	e.mini, e.now = m, miniStart
 	m.SetTime(e.now)
 	return e
 }

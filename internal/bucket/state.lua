@@ -121,7 +121,7 @@ local function absent(def, now)
   local rule = def.rule
   local w, f = full_line(rule, now)
   if def.hist == '' then
-    if w < def.born and def.born <= now then
+    if def.born > 0 and w < def.born and def.born <= now then
       return def.born, 0
     end
     return w, f
@@ -144,7 +144,7 @@ local function absent(def, now)
     if list[1].rid ~= def.gen then
       start = math.max(start, list[1].at)
     end
-    if w < start and start <= now then
+    if start > 0 and w < start and start <= now then
       w, f = start, 0
     end
   end
