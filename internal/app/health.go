@@ -27,7 +27,7 @@ func (h health) System(ctx context.Context) api.System {
 		Embedded: h.app.cfg.Embedded,
 		Database: h.database(ctx),
 		Redis:    h.redis(ctx),
-		Pending:  int64(status.Pending),
+		Pending:  status.Pending,
 	}
 	s.Owner.Deployment, _ = h.app.store.DeploymentID(ctx)
 	s.Owner.Redis = status.Owner

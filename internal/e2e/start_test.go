@@ -45,7 +45,7 @@ func TestImpossibleStartEndsWithOneClearLine(t *testing.T) {
 		{"a taken port of the embedded Redis", []string{listen, "HEADGATE_EMBEDDED_REDIS_LISTEN=" + taken.Addr().String(), "HEADGATE_DATA_DIR=" + t.TempDir()}, []string{"serve", "--embedded"}, "HEADGATE_EMBEDDED_REDIS_LISTEN"},
 		{"a short first password", []string{listen, redisURL, "HEADGATE_MYSQL_DSN=" + testenv.MySQL(t), "HEADGATE_ADMIN_PASSWORD=short"}, []string{"serve"}, "HEADGATE_ADMIN_PASSWORD must have 10..128"},
 		{"a setting of the wrong type", []string{"HEADGATE_DEMO=perhaps"}, []string{"serve", "--embedded"}, "HEADGATE_DEMO must be on or off"},
-		{"an unknown flag", nil, []string{"serve", "--embeded"}, "unknown flag"},
+		{"an unknown flag", nil, []string{"serve", "--embedding"}, "unknown flag"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,3 +1,5 @@
+// Package model holds the nouns of Headgate (Bucket, App, User, Session, Change), their rules and the one error type. It
+// imports nothing of ours; every other package may lean on it.
 package model
 
 import "time"
