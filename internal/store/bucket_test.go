@@ -215,7 +215,7 @@ func TestOneOfManyCreatesOfANameWins(t *testing.T) {
 	onBoth(t, func(t *testing.T, d database) {
 		servers := []*store.Store{d.migrated(t), d.open(t)}
 		people(t, servers[0], "alice")
-		create := map[string]func(s *store.Store, name string) error{
+		creators := map[string]func(s *store.Store, name string) error{
 			"bucket": func(s *store.Store, name string) error {
 				_, err := s.CreateBucket(t.Context(), name, definition("alice"), byAlice)
 				return err
@@ -229,10 +229,10 @@ func TestOneOfManyCreatesOfANameWins(t *testing.T) {
 				return err
 			},
 		}
-		for kind, make := range create {
+		for kind, create := range creators {
 			for round := range 3 {
 				var won int
-				for _, err := range together(8, func(i int) error { return make(servers[i%2], fmt.Sprintf("name%d", round)) }) {
+				for _, err := range together(8, func(i int) error { return create(servers[i%2], fmt.Sprintf("name%d", round)) }) {
 					if err == nil {
 						won++
 					} else {

@@ -71,8 +71,8 @@ func TestSQLiteServesSeveralProcessesAtOnce(t *testing.T) {
 	}) {
 		ok(t, err)
 	}
-	if _, err := os.Stat(path); err != nil {
-		t.Errorf("the database is not in the file that was asked for: %v", err)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the database is not in the file that was asked for, or others may read it: %v, %v", info, err)
 	}
 	s := database{"sqlite", store.Config{SQLitePath: path}}.open(t)
 	all := collect(t, 200, func(cursor string) (model.Page[model.App], error) {

@@ -43,6 +43,9 @@ func isDuplicate(err error) bool {
 
 // isBusy tells whether another transaction was in the way, so that trying again from the start is right.
 func isBusy(err error) bool {
+	if errors.Is(err, errAgain) {
+		return true
+	}
 	number := mysqlNumber(err)
 	primary := sqliteCode(err) & 0xff
 	return number == mysqlDeadlock || number == mysqlLockTimeout || primary == sqliteBusy || primary == sqliteLocked

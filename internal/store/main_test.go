@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,6 +44,21 @@ func (d database) open(t testing.TB, change ...func(*store.Config)) *store.Store
 		}
 	})
 	return s
+}
+
+// count asks the database past the store.
+func (d database) count(t testing.TB, query string) int {
+	t.Helper()
+	dsn := d.config.MySQLDSN
+	if dsn == "" {
+		dsn = d.config.SQLitePath
+	}
+	db, err := sql.Open(d.name, dsn)
+	ok(t, err)
+	defer func() { _ = db.Close() }()
+	var n int
+	ok(t, db.QueryRowContext(t.Context(), query).Scan(&n))
+	return n
 }
 
 // migrated opens the database and brings its schema up to date.
@@ -124,8 +141,8 @@ func wantCode(t testing.TB, err error, code model.Code, fields ...string) {
 }
 
 func namesField(err error, want string) bool {
-	e, _ := err.(*model.Error)
-	if e == nil {
+	var e *model.Error
+	if !errors.As(err, &e) {
 		return false
 	}
 	for _, f := range e.Fields {

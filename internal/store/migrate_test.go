@@ -29,6 +29,9 @@ func TestServersMigrateTogether(t *testing.T) {
 				t.Errorf("another deployment id: %s and %s", id, got)
 			}
 		}
+		if n := d.count(t, "SELECT COUNT(*) FROM goose_db_version WHERE version_id = 1"); n != 1 {
+			t.Errorf("the first migration ran %d times", n)
+		}
 		people(t, servers[5], "alice")
 		if n := must(servers[0].CountUsers(t.Context()))(t); n != 1 {
 			t.Errorf("%d users, want 1", n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"net/url"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -47,6 +48,9 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 		return sqliteOpenError(path, err)
 	}
 	defer unlock()
+	if err := makePrivate(absolute); err != nil {
+		return sqliteOpenError(path, err)
+	}
 	s.writer, err = s.sqlitePool(ctx, absolute, 1, "_txlock=immediate")
 	if err == nil {
 		// The mode is kept in the file. Changing it needs the file for itself, hence under the lock.
@@ -61,6 +65,16 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	s.readTx = &sql.TxOptions{ReadOnly: true}
 	s.migrate = &sqliteMigrator{path: absolute}
 	return nil
+}
+
+// makePrivate makes a missing database file for this system user alone: it holds password hashes. SQLite gives its
+// journal files the same mode.
+func makePrivate(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 func (s *Store) sqlitePool(ctx context.Context, path string, conns int, option string) (*gorm.DB, error) {

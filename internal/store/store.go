@@ -73,7 +73,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		err = s.openSQLite(ctx, c.SQLitePath)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.closeQuietly())
+		if closing := s.Close(); closing != nil {
+			s.log.Debug("close after a failed open", "error", closing)
+		}
+		return nil, err
 	}
 	return s, nil
 }
@@ -97,14 +100,6 @@ func (s *Store) Close() error {
 		failed = append(failed, pool.Close())
 	}
 	return errors.Join(failed...)
-}
-
-// closeQuietly is for the way out of a failed Open, whose own error is the one worth telling.
-func (s *Store) closeQuietly() error {
-	if err := s.Close(); err != nil {
-		s.log.Debug("close after a failed open", "error", err)
-	}
-	return nil
 }
 
 // gormConfig: no transaction of gorm's own (each write has ours), and no log of its own (errors are returned).

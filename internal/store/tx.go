@@ -19,7 +19,7 @@ type tx struct {
 	now time.Time // µs, UTC
 }
 
-// errAgain asks write to start the transaction again: the ground has moved under it.
+// errAgain asks write to start the transaction again: another one has changed the ground under it.
 var errAgain = errors.New("store: start again")
 
 // write runs fn in one transaction and commits it. After a deadlock, or when fn asks for it, it starts again, so fn
@@ -32,7 +32,7 @@ func (s *Store) write(ctx context.Context, fn func(t *tx) error) error {
 		if err == nil {
 			return nil
 		}
-		if attempt == writeAttempts || !isBusy(err) && !errors.Is(err, errAgain) {
+		if attempt == writeAttempts || !isBusy(err) {
 			return translate(err)
 		}
 		pause := time.Duration(attempt) * time.Duration(5+rand.IntN(20)) * time.Millisecond
