@@ -1,7 +1,6 @@
 package bucket_test
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -112,7 +111,7 @@ func TestAClockOf1970Works(t *testing.T) {
 // TestStepsOfTheClockFollowTheModel: random steps forth and back, within and beyond what is waited for.
 func TestStepsOfTheClockFollowTheModel(t *testing.T) {
 	e := miniEnv(t)
-	r := rand.New(rand.NewPCG(*seed, 7))
+	r := random(t, 7)
 	for range *rounds {
 		e.mini.FlushAll()
 		e.now = miniStart
@@ -137,7 +136,7 @@ func TestStepsOfTheClockFollowTheModel(t *testing.T) {
 			}
 			want := m.take(key, e.now.UnixMicro(), entry)
 			if diff := cmp.Diff(want, reply.Results[0]); diff != "" {
-				t.Fatalf("seed %d, %+v at %s: %s", *seed, entry, e.now, diff)
+				t.Fatalf("%+v at %s: %s", entry, e.now, diff)
 			}
 			step := time.Duration(spread(r, 1, 3_000_000)) * time.Microsecond
 			if r.IntN(3) == 0 {

@@ -39,3 +39,11 @@ func DecodeInstall(reply any) (InstallResult, error) { return decodeInstall(repl
 func DecodeInstalled(name string, hash map[string]string) (Installed, error) {
 	return installedOf(name, hash)
 }
+
+// Scripts are the texts that Redis gets.
+func Scripts() map[string]string {
+	return map[string]string{
+		"acquire": acquireScript.text, "install": installScript.text, "remove": removeScript.text,
+		"restart": restartScript.text, "adopt": adoptScript.text,
+	}
+}

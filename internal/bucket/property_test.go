@@ -21,6 +21,17 @@ var (
 	seed   = flag.Uint64("bucket.seed", 0, "seed of the property tests; 0 = another at each run")
 )
 
+// random is a source of its own; the seed to get it again is in the log of a failure.
+func random(t testing.TB, stream uint64) *rand.Rand {
+	t.Helper()
+	base := *seed
+	if base == 0 {
+		base = rand.Uint64()
+	}
+	t.Logf("-bucket.seed %d", base)
+	return rand.New(rand.NewPCG(base, stream))
+}
+
 // story drives one bucket with random calls, pauses, edits and losses, and compares each answer with two models: what
 // Redis must answer, and what a partition truly has, which Redis must never exceed.
 type story struct {
@@ -43,13 +54,10 @@ const storyLength = 40 * 365 * 24 * time.Hour
 // the Redis times of the replies, whatever the rates, periods, permits, batches, pauses, edits and losses.
 func TestDecisionsEqualTheRationalModel(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {
-		base := *seed
-		if base == 0 {
-			base = rand.Uint64()
-		}
+		r := random(t, 1)
 		for i := range *rounds {
-			s := &story{env: e, t: t, r: rand.New(rand.NewPCG(base, uint64(i))), evicted: map[string]bool{}}
-			s.note("seed %d round %d", base, i)
+			s := &story{env: e, t: t, r: r, evicted: map[string]bool{}}
+			s.note("round %d", i)
 			s.startClock()
 			s.begin(fmt.Sprintf("bucket-%d", i))
 			for range 50 {

@@ -8,7 +8,7 @@
 -- {rule = the present one, hist = older ones of the same generation, gen, born}.
 
 local FORMAT = '1'
-local EPOCH = 1704067200000000 -- 2024-01-01T00:00:00Z in µs: instants and rule ids are stored relative to it
+local EPOCH = 1704067200000000 -- 2024-01-01T00:00:00Z in µs: rule ids are ms since then, or more
 local TOLERANCE = 1000000      -- a clock at most this far (µs) behind is waited for; further behind, state moves to it
 
 local function redis_now()
@@ -151,13 +151,19 @@ local function absent(def, now)
   return walk(list, i, w, f, 0, now)
 end
 
+-- instant_of(rid): the µs that state of a rule counts its instant from, which keeps the stored figure short.
+local function instant_of(rid)
+  return EPOCH + rid * 1000
+end
+
 -- decode(value): rid, t, lv, f of a stored state; nil when its format is not ours.
 local function decode(value)
   local rid, t, lv, f = string.match(value, '^' .. FORMAT .. '(%x+):(-?%x+):(-?%x+):?(%x*)$')
   if not rid then
     return nil
   end
-  return tonumber(rid, 16), unhex(t) + EPOCH, unhex(lv), tonumber(f, 16) or 0
+  rid = tonumber(rid, 16)
+  return rid, instant_of(rid) + unhex(t), unhex(lv), tonumber(f, 16) or 0
 end
 
 -- load_state(def, value, now): the state {w, f, t, rebased} under the present rule; value is false when there is none.
@@ -198,7 +204,7 @@ end
 -- save_state(def, key, s, now): stores s. It lives until the bucket is full, and at least until absence means full.
 local function save_state(def, key, s, now)
   local rule = def.rule
-  local value = FORMAT .. hex(rule.rid) .. ':' .. hex(s.t - EPOCH) .. ':' .. hex(s.t - s.w)
+  local value = FORMAT .. hex(rule.rid) .. ':' .. hex(s.t - instant_of(rule.rid)) .. ':' .. hex(s.t - s.w)
   if s.f > 0 then
     value = value .. ':' .. hex(s.f)
   end

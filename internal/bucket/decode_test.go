@@ -1,0 +1,78 @@
+package bucket_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/headgate/headgate/internal/bucket"
+)
+
+// FuzzDecoders: no answer, however odd, panics or is taken for a decision with impossible figures.
+func FuzzDecoders(f *testing.F) {
+	f.Add([]byte{1, 1, 1, 1}, int64(1), int64(1<<62), "shared", 1)
+	f.Add([]byte("0001221222200000"), int64(5), int64(7), "key", 1)
+	f.Add([]byte{}, int64(-1), int64(0), "", 0)
+	f.Fuzz(func(t *testing.T, shape []byte, small, large int64, text string, entries int) {
+		reply := make([]any, len(shape))
+		for i, kind := range shape {
+			switch kind % 8 {
+			case 0:
+				reply[i] = small
+			case 1:
+				reply[i] = large
+			case 2:
+				reply[i] = text
+			case 3:
+				reply[i] = nil
+			case 4:
+				reply[i] = []any{small}
+			default:
+				reply[i] = int64(kind%8) - 4
+			}
+		}
+		entries = max(0, min(entries, 10))
+		if r, err := bucket.DecodeReply(reply, entries); err == nil {
+			checkDecoded(t, r, entries)
+		}
+		_, _ = bucket.DecodeInstall(reply)
+		_, _ = bucket.DecodeReply(text, entries)
+		_, _ = bucket.DecodeInstalled("b", map[string]string{"fmt": "1", "rev": text, "max": text, "app:" + text: "1"})
+	})
+}
+
+func checkDecoded(t *testing.T, r bucket.Reply, entries int) {
+	t.Helper()
+	switch r.Verdict {
+	case bucket.VerdictDecided:
+		expect(t, "results", len(r.Results), entries)
+	case bucket.VerdictStale, bucket.VerdictUnknownFormat, bucket.VerdictAbsent, bucket.VerdictRemoved, bucket.VerdictNotListed:
+		expect(t, "results", len(r.Results), 0)
+	default:
+		t.Fatalf("verdict %d", r.Verdict)
+	}
+	for _, result := range r.Results {
+		if result.Granted < 0 || result.Remaining < 0 || result.RetryAfter < 0 || result.ResetAfter < 0 {
+			t.Fatalf("negative figures: %+v", result)
+		}
+	}
+}
+
+// TestAnAnswerOfAnotherLengthIsAnError: never half a decision.
+func TestAnAnswerOfAnotherLengthIsAnError(t *testing.T) {
+	good := []any{int64(1), int64(3), int64(5), int64(7), "shared", "enforce", "open", int64(10), int64(1), int64(1000), int64(0),
+		int64(1), int64(1), int64(9), int64(0), int64(1000)}
+	r, err := bucket.DecodeReply(good, 1)
+	check(t, err)
+	expect(t, "reset", r.Results[0].ResetAfter, time.Millisecond)
+	for n := range good {
+		if _, err := bucket.DecodeReply(good[:n], 1); err == nil {
+			t.Fatalf("took the first %d items for an answer", n)
+		}
+	}
+	if _, err := bucket.DecodeReply(append(good, int64(0)), 1); err == nil {
+		t.Fatal("took an answer with an item too many")
+	}
+	if _, err := bucket.DecodeReply(good, 2); err == nil {
+		t.Fatal("took one result for two")
+	}
+}

@@ -1,0 +1,153 @@
+package bucket_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+// TestTheFirstDeploymentOwnsRedis: until another adopts it; of many at once exactly one wins, and all learn which.
+func TestTheFirstDeploymentOwnsRedis(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		owners := make([]string, 8)
+		var group sync.WaitGroup
+		for i := range owners {
+			group.Go(func() {
+				owner, err := e.Claim(t.Context(), "d"+string(rune('0'+i)))
+				if err != nil {
+					t.Error(err)
+				}
+				owners[i] = owner
+			})
+		}
+		group.Wait()
+		expect(t, "owners", len(slices.Compact(slices.Clone(owners))), 1)
+		check(t, e.Adopt(t.Context(), "new"))
+		owner, err := e.Claim(t.Context(), owners[0])
+		check(t, err)
+		expect(t, "owner", owner, "new")
+		_, err = e.Claim(t.Context(), "")
+		expectInvalid(t, err, "deployment")
+	})
+}
+
+// TestAdoptTakesEveryDefinition: without touching anything else, so that no permit is lost or won.
+func TestAdoptTakesEveryDefinition(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		for _, name := range []string{"a", "b"} {
+			d := definition(10, 1, time.Hour)
+			d.Name = name
+			e.install(t, d)
+			e.one(t, d, 3)
+		}
+		before := e.snapshot(t, "a")
+		check(t, e.Adopt(t.Context(), "new"))
+		found, err := e.Read(t.Context(), "a", "b")
+		check(t, err)
+		expect(t, "a's deployment", found[0].Deployment, "new")
+		expect(t, "b's deployment", found[1].Deployment, "new")
+		after := e.snapshot(t, "a")
+		for _, field := range []string{"dep", "dump"} {
+			delete(before, field)
+			delete(after, field)
+		}
+		expectSame(t, before, after)
+	})
+}
+
+// TestTheIndexListsWhatIsInstalled: and nothing that was removed.
+func TestTheIndexListsWhatIsInstalled(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		for _, name := range []string{"b", "c", "a"} {
+			d := definition(10, 1, time.Hour)
+			d.Name = name
+			e.install(t, d)
+		}
+		_, err := e.Remove(t.Context(), "b", 2, deployment)
+		check(t, err)
+		names, err := e.IndexedNames(t.Context())
+		check(t, err)
+		expect(t, "names", strings.Join(names, " "), "a c")
+	})
+}
+
+// TestTheMarkIsKept: to the microsecond, and its absence is told.
+func TestTheMarkIsKept(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		_, ok, err := e.ReadMark(t.Context())
+		check(t, err)
+		expect(t, "a mark", ok, false)
+		now, err := e.Time(t.Context())
+		check(t, err)
+		check(t, e.WriteMark(t.Context(), now))
+		mark, ok, err := e.ReadMark(t.Context())
+		check(t, err)
+		expect(t, "a mark", ok, true)
+		expect(t, "the mark", mark, now.Truncate(time.Microsecond))
+	})
+}
+
+// TestUsageAddsUpPerAppAndMinute: reports of several clients, read back in order, for 48 hours.
+func TestUsageAddsUpPerAppAndMinute(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		const minute = 29_000_000
+		for range 2 {
+			check(t, e.ReportUsage(t.Context(), []bucket.Usage{
+				{Bucket: "b", App: "checkout", Minute: minute, Granted: 5, Limited: 2},
+				{Bucket: "b", App: "a", Minute: minute, ShadowLimited: 1},
+				{Bucket: "b", App: "checkout", Minute: minute + 2, Granted: 1},
+				{Bucket: "b", App: "idle", Minute: minute},
+				{Bucket: "other", App: "checkout", Minute: minute, Granted: 9},
+			}))
+		}
+		got, err := e.ReadUsage(t.Context(), "b", minute-1, minute+2)
+		check(t, err)
+		want := []bucket.Usage{
+			{Bucket: "b", App: "a", Minute: minute, ShadowLimited: 2},
+			{Bucket: "b", App: "checkout", Minute: minute, Granted: 10, Limited: 4},
+			{Bucket: "b", App: "checkout", Minute: minute + 2, Granted: 2},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+		got, err = e.ReadUsage(t.Context(), "b", minute+1, minute+1)
+		check(t, err)
+		expect(t, "rows of an idle minute", len(got), 0)
+		if ttl := e.rdb.TTL(t.Context(), e.UsageKey("b", minute)).Val(); ttl <= 47*time.Hour || ttl > 48*time.Hour {
+			t.Fatalf("usage stays %s", ttl)
+		}
+		check(t, e.ReportUsage(t.Context(), nil))
+		expectInvalid(t, e.ReportUsage(t.Context(), []bucket.Usage{{Bucket: "b", App: "a:b", Granted: 1}}), "usage")
+		_, err = e.ReadUsage(t.Context(), "b", 0, bucket.MinutesBound)
+		expectInvalid(t, err, "minutes")
+	})
+}
+
+// TestHealthTellsWhatMatters: version and eviction policy of a real server; an embedded one just answers.
+func TestHealthTellsWhatMatters(t *testing.T) {
+	server := testenv.OwnRedis(t)
+	e := newEnv(t, server.Addr, "")
+	check(t, e.rdb.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
+	check(t, e.rdb.ConfigSet(t.Context(), "maxmemory", "1000000000").Err())
+	h, err := e.Health(t.Context())
+	check(t, err)
+	expect(t, "policy", h.MaxMemoryPolicy, "allkeys-lru")
+	expect(t, "role", h.Role, "master")
+	expect(t, "max memory", h.MaxMemory, 1_000_000_000)
+	if h.Version == "" || h.Server == "" || h.UsedMemory == 0 || h.RoundTrip <= 0 {
+		t.Fatalf("health %+v", h)
+	}
+	_, err = miniEnv(t).Health(t.Context())
+	check(t, err)
+	server.Stop()
+	if _, err := e.Health(t.Context()); err == nil {
+		t.Fatal("a dead server is healthy")
+	}
+}
