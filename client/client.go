@@ -66,9 +66,10 @@ func New(rdb redis.UniversalClient, app string, opts ...Option) (*Client, error)
 		book: newBook(), clock: newRedisClock(), locals: newLocals(),
 		end: end, flushed: make(chan error, 1),
 	}
-	c.breaker = &breaker{life: life, deadline: o.deadline, probe: c.prober(life), log: o.log, spawn: c.spawn}
+	probe := c.prober()
+	c.breaker = &breaker{life: life, deadline: o.deadline, probe: probe, log: o.log, spawn: c.spawn}
 	c.calls = newFlights(callSlots, life.Done(), c.breaker.note)
-	reports := newReporter(c.book, c.clock, c.breaker.allows, c.report, o.log)
+	reports := newReporter(c, probe)
 	c.spawn(func() {
 		c.flushed <- reports.run(life.Done(), func() <-chan time.Time { return time.After(closePatience) })
 	})
@@ -84,10 +85,10 @@ func isNil(rdb redis.UniversalClient) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// prober returns what the breaker asks Redis while it is open. Probes have slots of their own, since calls left behind
+// prober returns what asks Redis whether it is there. Probes have slots of their own, since calls left behind
 // may hold all the others.
-func (c *Client) prober(life context.Context) func(context.Context) error {
-	slots := newFlights(probeSlots, life.Done(), func(error) {})
+func (c *Client) prober() func(context.Context) error {
+	slots := newFlights(probeSlots, nil, func(error) {})
 	return func(ctx context.Context) error {
 		_, err := fly(ctx, slots, time.Now().Add(c.options.deadline), c.engine.Time)
 		if repliedByRedis(err) {

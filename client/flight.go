@@ -11,7 +11,7 @@ import (
 // slots bound how many goroutines are left behind like that.
 type flights struct {
 	slots  chan struct{}
-	closed <-chan struct{} // ends the waiting for a slot
+	closed <-chan struct{} // ends the waiting for a slot; nil = never
 	note   func(error)     // told once of each flight how Redis answered until the deadline: nil, its error or ErrDeadline
 }
 

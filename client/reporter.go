@@ -18,9 +18,9 @@ const (
 	reportLag = 10 * time.Millisecond
 	// reportRows bounds one pipeline.
 	reportRows = 1000
-	// reportPatience is how long a report may take. It is longer than a call's deadline, since a report given up is
-	// sent again, and counted twice if Redis had carried it out.
-	reportPatience = 5 * time.Second
+	// reportPatience is how long a report may wait for a connection and how late go-redis may begin to send it again.
+	// An answer that was lost leaves open whether Redis added the counts, so the fewer repetitions the better.
+	reportPatience = 500 * time.Millisecond
 )
 
 // usageRow is what is reported of one bucket and minute.
@@ -35,6 +35,7 @@ type reporter struct {
 	book    *book
 	clock   *redisClock
 	allowed func() bool // whether Redis may be asked
+	probe   func(context.Context) error
 	send    func(context.Context, []usageRow) error
 	log     *slog.Logger
 	phase   time.Duration
@@ -42,7 +43,7 @@ type reporter struct {
 	pending pending
 	flying  bool // a report is on its way
 	landed  chan reportResult
-	failing bool
+	failing bool // the last report failed
 }
 
 type reportResult struct {
@@ -50,9 +51,9 @@ type reportResult struct {
 	err  error
 }
 
-func newReporter(b *book, clock *redisClock, allowed func() bool, send func(context.Context, []usageRow) error, log *slog.Logger) *reporter {
+func newReporter(c *Client, probe func(context.Context) error) *reporter {
 	return &reporter{
-		book: b, clock: clock, allowed: allowed, send: send, log: log,
+		book: c.book, clock: c.clock, allowed: c.breaker.allows, probe: probe, send: c.report, log: c.options.log,
 		phase: reportLag + rand.N(reportSpread-2*reportLag), landed: make(chan reportResult, 1),
 	}
 }
@@ -111,12 +112,20 @@ func (r *reporter) launch() {
 	}
 }
 
+// dispatch sends one report. After a failed one Redis is probed first: a stopped server would carry out later every
+// report that was put to it meanwhile.
 func (r *reporter) dispatch() {
-	rows := r.pending.take(reportRows)
+	rows, again := r.pending.take(reportRows), r.failing
 	r.flying = true
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), reportPatience)
 		defer cancel()
+		if again {
+			if err := r.probe(ctx); err != nil {
+				r.landed <- reportResult{rows, err}
+				return
+			}
+		}
 		r.landed <- reportResult{rows, r.send(ctx, rows)}
 	}()
 }

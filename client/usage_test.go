@@ -193,6 +193,40 @@ func TestUsageIsKeptOverAnOutage(t *testing.T) {
 	})
 }
 
+// A paused Redis carries out later whatever was put to it, so a report must not be put to it again and again. One may
+// count twice: it can't be known whether a report whose answer was lost was carried out.
+func TestAPauseOfRedisCountsAtMostOneReportTwice(t *testing.T) {
+	server := testenv.OwnRedis(t)
+	rdb := redis.NewClient(&redis.Options{Addr: server.Addr, ReadTimeout: 50 * time.Millisecond, MaxRetries: -1})
+	t.Cleanup(func() { _ = rdb.Close() })
+	w := &world{t: t, rdb: rdb, engine: bucket.New(rdb, "")}
+	w.install(definition("b", 10, 1, time.Hour))
+	w.c = w.client("checkout", client.WithDeadline(20*time.Second))
+	// Commands on connections that stand before the pause wait in Redis's buffers; on a new one nothing gets through.
+	var standing []*redis.Conn
+	for range 8 {
+		conn := rdb.Conn()
+		if err := conn.Ping(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		standing = append(standing, conn)
+	}
+	for _, conn := range standing {
+		_ = conn.Close()
+	}
+	w.acquire("b")
+	server.Pause(t)
+	testenv.Eventually(t, time.Minute, "four reports are due", elapsed(4500*time.Millisecond))
+	server.Resume(t)
+	testenv.Eventually(t, 10*time.Second, "Redis answers again", func() bool { return rdb.Ping(t.Context()).Err() == nil })
+	if err := w.c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.usage("b")["checkout"]; got.Granted < 1 || got.Granted > 2 {
+		t.Fatalf("one permit was granted, %d were reported", got.Granted)
+	}
+}
+
 // hooks lets a test see and spoil what go-redis sends.
 type hooks struct {
 	reply  func(redis.Cmder)              // after each single command
