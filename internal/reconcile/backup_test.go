@@ -9,7 +9,9 @@ var tables = []string{"bucket_apps", "bucket_owners", "bucket_labels", "outbox",
 func (w *world) backup() {
 	w.Helper()
 	for _, table := range tables {
-		_, err := w.raw.ExecContext(w.Context(), "CREATE TABLE saved_"+table+" AS SELECT * FROM "+table)
+		_, err := w.raw.ExecContext(w.Context(), "DROP TABLE IF EXISTS saved_"+table)
+		must(w.T, err)
+		_, err = w.raw.ExecContext(w.Context(), "CREATE TABLE saved_"+table+" AS SELECT * FROM "+table)
 		must(w.T, err)
 	}
 }

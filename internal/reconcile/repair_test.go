@@ -134,6 +134,14 @@ func TestOrphanIsReportedAndKeptUnlessItsDeleteIsKnown(t *testing.T) {
 		_, err = w.engine.Install(t.Context(), stray, bucket.InstallOptions{Deployment: deployment})
 		must(t, err)
 
+		left := stray // a tombstone that the index still lists is nobody's orphan
+		left.Name = "left"
+		_, err = w.engine.Install(t.Context(), left, bucket.InstallOptions{Deployment: deployment})
+		must(t, err)
+		_, err = w.engine.Remove(t.Context(), "left", 4, deployment)
+		must(t, err)
+		must(t, w.rdb.SAdd(t.Context(), w.index(), "left").Err())
+
 		w.remove("known") // the process died between the commit and the push
 		_, err = w.raw.ExecContext(t.Context(), "DELETE FROM outbox")
 		must(t, err)
@@ -172,9 +180,8 @@ func TestIndexIsMended(t *testing.T) {
 		w.push(r, "gone")
 		w.remove("gone")
 		w.push(r, "gone")
-		index := w.pattern()[:len(w.pattern())-1] + "index"
-		must(t, w.rdb.Del(t.Context(), index).Err())
-		must(t, w.rdb.SAdd(t.Context(), index, "gone").Err())
+		must(t, w.rdb.Del(t.Context(), w.index()).Err())
+		must(t, w.rdb.SAdd(t.Context(), w.index(), "gone").Err())
 		w.repair(r)
 		w.requireEqual()
 	})
@@ -226,26 +233,45 @@ func TestRestoredOlderDatabaseWinsAboveRedis(t *testing.T) {
 	})
 }
 
-// After a restore an edit may reach the very revision that Redis has: equal revisions with other content.
+// After a restore an edit or a delete may reach the very revision that Redis has: equal revisions with other content.
 func TestEqualRevisionWithOtherContentIsRaised(t *testing.T) {
+	edit := func(permits int64) func(*world) {
+		return func(w *world) { w.setMax("api", permits) }
+	}
+	remove := func(w *world) { w.remove("api") }
 	onBoth(t, func(w *world) {
 		r := w.server()
-		w.create("api")
-		w.push(r, "api")
-		w.backup()
-		w.setMax("api", 20)
-		w.push(r, "api")
-		w.restore()
-		b := w.setMax("api", 30)
-		if found := w.read("api"); found.Revision != b.Revision {
-			t.Fatalf("the test wants equal revisions, not %d and %d", found.Revision, b.Revision)
-		}
-		if state := w.push(r, "api"); state.InstalledRevision != b.Revision+1 {
-			t.Errorf("installed revision %d", state.InstalledRevision)
-		}
-		w.requireEqual()
-		if found := w.read("api"); found.MaxPermits != 30 {
-			t.Errorf("Redis has %d permits", found.MaxPermits)
+		for what, acts := range map[string][2]func(*world){
+			"edited and edited":   {edit(20), edit(30)},
+			"edited and deleted":  {edit(20), remove},
+			"deleted and edited":  {remove, edit(30)},
+			"deleted and deleted": {remove, remove}, // equal in content: nothing to raise
+		} {
+			w.create("api")
+			w.push(r, "api")
+			w.backup()
+			acts[0](w)
+			w.push(r, "api")
+			w.restore()
+			acts[1](w)
+			row, found := w.row("api"), w.read("api")
+			if found.Revision != row.Revision {
+				t.Fatalf("%s: the test wants equal revisions, not %d and %d", what, found.Revision, row.Revision)
+			}
+			want := row.Revision + 1
+			if row.Deleted && found.Tombstone {
+				want = row.Revision
+			}
+			if state := w.push(r, "api"); state.InstalledRevision != want {
+				t.Errorf("%s: installed revision %d, want %d", what, state.InstalledRevision, want)
+			}
+			if diff := w.unequal(); diff != "" {
+				t.Errorf("%s: %s", what, diff)
+			}
+			if row := w.row("api"); !row.Deleted {
+				w.remove("api")
+				w.push(r, "api")
+			}
 		}
 	})
 }

@@ -24,6 +24,19 @@ type tampered struct {
 	remove  func(name string)
 	restart func(name string) error
 	time    func()
+	before  func() // a reading of definitions
+	after   func()
+}
+
+func (e *tampered) Read(ctx context.Context, names ...string) ([]bucket.Installed, error) {
+	if e.before != nil {
+		e.before()
+	}
+	found, err := e.Engine.Read(ctx, names...)
+	if e.after != nil {
+		e.after()
+	}
+	return found, err
 }
 
 func (e *tampered) Install(ctx context.Context, d bucket.Definition, o bucket.InstallOptions) (bucket.InstallResult, error) {
@@ -109,7 +122,30 @@ func TestLatePushFromASecondServerEndsRight(t *testing.T) {
 	})
 }
 
-// A late push of a living row over the delete of another server.
+// An edit that another server commits and pushes just before or just after a push reads Redis is seen as what it is, not
+// as a database that went back.
+func TestEditAroundTheReadingIsNoRestoredDatabase(t *testing.T) {
+	onBoth(t, func(w *world) {
+		second := w.server()
+		w.create("api")
+		w.push(second, "api")
+		for i, hook := range []func(e *tampered, act func()){
+			func(e *tampered, act func()) { e.before = act },
+			func(e *tampered, act func()) { e.after = act },
+		} {
+			var once sync.Once
+			e := &tampered{Engine: w.engine}
+			hook(e, func() { once.Do(func() { w.setMax("api", int64(50+i)); w.push(second, "api") }) })
+			w.push(w.server(func(c *reconcile.Config) { c.Engine = e }), "api")
+			w.requireEqual()
+		}
+		if raised := w.raises("api"); len(raised) != 0 {
+			t.Errorf("the system's changes are %+v", raised)
+		}
+	})
+}
+
+// A late remove leaves the bucket that another server brought under the same name meanwhile.
 func TestLateRemoveDoesNotUndoARecreation(t *testing.T) {
 	onBoth(t, func(w *world) {
 		second := w.server()

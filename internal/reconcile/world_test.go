@@ -253,6 +253,8 @@ func (w *world) hash(name string) string {
 	return strings.TrimSuffix(w.pattern(), "*") + "{" + name + "}"
 }
 
+func (w *world) index() string { return strings.TrimSuffix(w.pattern(), "*") + "index" }
+
 // unequal tells the first difference between the database and Redis, "" when they are equal and nothing waits.
 func (w *world) unequal() string {
 	w.Helper()
