@@ -164,7 +164,7 @@ func addApp(t testing.TB, s *store.Store, app string) error {
 		if err != nil {
 			return err
 		}
-		b.Definition.Apps = append(b.Definition.Apps, app)
+		b.Apps = append(b.Apps, app)
 		_, err = s.UpdateBucket(t.Context(), "b", b.Revision, b.Definition, model.Origin{Actor: app, Reason: "mine too"})
 		if model.CodeOf(err) != model.CodeStale {
 			return err

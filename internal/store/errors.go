@@ -46,9 +46,9 @@ func isBusy(err error) bool {
 	if errors.Is(err, errAgain) {
 		return true
 	}
-	number := mysqlNumber(err)
-	primary := sqliteCode(err) & 0xff
-	return number == mysqlDeadlock || number == mysqlLockTimeout || primary == sqliteBusy || primary == sqliteLocked
+	conflicts := []uint16{mysqlDeadlock, mysqlLockTimeout, mysqlRowChanged}
+	locks := []int{sqliteBusy, sqliteLocked}
+	return slices.Contains(conflicts, mysqlNumber(err)) || slices.Contains(locks, sqliteCode(err)&0xff)
 }
 
 // isDown tells whether the database, not the statement, is what failed.

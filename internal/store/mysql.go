@@ -25,6 +25,7 @@ const (
 
 // Numbers of MySQL's errors.
 const (
+	mysqlRowChanged         = 1020 // newer MariaDB: a row that was read has changed since
 	mysqlTooManyConnections = 1040
 	mysqlDatabaseDenied     = 1044
 	mysqlAccessDenied       = 1045

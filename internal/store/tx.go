@@ -22,8 +22,9 @@ type tx struct {
 // errAgain asks write to start the transaction again: another one has changed the ground under it.
 var errAgain = errors.New("store: start again")
 
-// write runs fn in one transaction and commits it. After a deadlock, or when fn asks for it, it starts again, so fn
-// must keep nothing from a run before. Once a commit was sent, nothing is tried again: it may have been carried out.
+// write runs fn in one transaction and commits it. When another transaction was in the way, or when fn asks for it, it
+// starts again, so fn must keep nothing from a run before. After any other failure nothing is tried again: a commit
+// whose answer was lost may have been carried out.
 func (s *Store) write(ctx context.Context, fn func(t *tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
