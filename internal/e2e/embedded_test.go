@@ -17,7 +17,7 @@ func embeddedSettings(dir string, more ...string) []string {
 func TestEmbeddedStartShowsSampleTraffic(t *testing.T) {
 	a := startAdmin(t, embeddedSettings(t.TempDir()), "serve", "--embedded")
 	for _, wanted := range []string{a.URL, "headgate-demo", "olivia", "audrey", "for evaluation only"} {
-		testenv.Eventually(t, 5*time.Second, "the start prints "+wanted, func() bool { return strings.Contains(a.out.String(), wanted) })
+		a.waitFor(wanted)
 	}
 	olivia := a.login("olivia", "headgate-demo")
 	testenv.Eventually(t, 15*time.Second, "granted permits are reported", func() bool {

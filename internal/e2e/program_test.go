@@ -147,6 +147,12 @@ func (a *admin) waitReady() {
 	})
 }
 
+// waitFor waits until the server has printed a text.
+func (a *admin) waitFor(text string) {
+	a.t.Helper()
+	testenv.Eventually(a.t, 10*time.Second, "the server prints "+text, func() bool { return strings.Contains(a.out.String(), text) })
+}
+
 // interrupt sends Ctrl-C and returns how the server ended.
 func (a *admin) interrupt() error {
 	a.t.Helper()

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/headgate/headgate/internal/testenv"
 )
@@ -91,7 +90,7 @@ func TestFirstAdminsPasswordIsPrintedOnce(t *testing.T) {
 	settings := []string{"HEADGATE_MYSQL_DSN=" + testenv.MySQL(t), "HEADGATE_REDIS_URL=redis://" + redisAddr, "HEADGATE_REDIS_PREFIX=" + prefix}
 	a := startAdmin(t, settings, "serve")
 	const before = `user "admin", password "`
-	testenv.Eventually(t, 5*time.Second, "the start prints a password", func() bool { return strings.Contains(a.out.String(), before) })
+	a.waitFor(before)
 	_, after, _ := strings.Cut(a.out.String(), before)
 	password, _, _ := strings.Cut(after, `"`)
 	a.login("admin", password)
@@ -99,7 +98,7 @@ func TestFirstAdminsPasswordIsPrintedOnce(t *testing.T) {
 		t.Errorf("Ctrl-C ended with %v", err)
 	}
 	again := startAdmin(t, settings, "serve")
-	testenv.Eventually(t, 5*time.Second, "the start is told", func() bool { return strings.Contains(again.out.String(), "Ctrl-C stops") })
+	again.waitFor("Ctrl-C stops")
 	if strings.Contains(again.out.String(), "password") {
 		t.Errorf("the second start printed a password:\n%s", again.out)
 	}
