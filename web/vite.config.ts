@@ -15,11 +15,12 @@ export default defineConfig(({ command }) => ({
   build: {
     assetsInlineLimit: 0, // font-src and img-src allow 'self' only
     target: 'es2022',
+    // These know light-dark(); for older ones Vite would write a substitute that does not see Mantine's scheme.
+    cssTarget: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     manifest: 'manifest.json',
   },
   server: { proxy: { '/api': server, '/healthz': server } },
   test: {
-    environment: 'jsdom',
     include: ['src/**/*.test.{ts,tsx}'],
     restoreMocks: true,
   },

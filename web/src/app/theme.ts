@@ -1,4 +1,4 @@
-import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+import { Badge, createTheme, Modal, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
 
 const water: MantineColorsTuple = [
   '#e8f2ff',
@@ -23,6 +23,13 @@ export const theme = createTheme({
     'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Noto Sans Mono CJK SC", monospace',
   headings: { fontWeight: '650' },
+  components: {
+    // Never cut short: a state must be readable in full.
+    Badge: Badge.extend({ styles: { root: { minWidth: 'max-content' } } }),
+    ModalTitle: Modal.Title.extend({ defaultProps: { fw: 650, fz: 'lg' } }),
+    // A dialog's header would be a second banner of the page.
+    ModalHeader: Modal.Header.extend({ defaultProps: { role: 'presentation' } }),
+  },
 });
 
 // Mantine's own shades for these fall below a contrast of 4.5 : 1 on the page or on a card.

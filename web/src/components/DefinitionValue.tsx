@@ -62,7 +62,7 @@ function showLabels(labels: Record<string, string>, t: TFunction): ReactNode {
   return (
     <span>
       {entries.map(([key, value]) => (
-        <Badge key={key} component="span" variant="default" tt="none" fw={500}>
+        <Badge key={key} component="span" variant="default" tt="none" fw={500} me={4}>
           {key}={value}
         </Badge>
       ))}

@@ -30,14 +30,18 @@ export function FieldDiff({ differences, fieldLabel, showValue }: FieldDiffProps
           <dd className={classes.values}>
             {isThere(before) && (
               <del className={classes.before}>
-                <span aria-hidden>− </span>
+                <span aria-hidden className={classes.sign}>
+                  −
+                </span>
                 <span className="visually-hidden">{t('diff.before')} </span>
                 {showValue(field, before)}
               </del>
             )}
             {isThere(after) && (
               <ins className={classes.after}>
-                <span aria-hidden>+ </span>
+                <span aria-hidden className={classes.sign}>
+                  +
+                </span>
                 <span className="visually-hidden">{t('diff.after')} </span>
                 {showValue(field, after)}
               </ins>

@@ -1,9 +1,10 @@
-import { Anchor, Button, Card, Collapse, Group, Skeleton, Text } from '@mantine/core';
+import { Anchor, Button, Card, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Change } from '@/lib/api/types';
+import { absoluteTime } from '@/lib/format/time';
 import { actionText } from '@/components/action-text';
 import { ChangeDiff } from '@/components/ChangeDiff';
 import { Copy } from '@/components/CodeBlock';
@@ -40,39 +41,46 @@ export function ChangeRow({ change }: { change: Change }) {
             {change.reason}
           </Text>
         )}
-        <Group gap="md" mt={4}>
-          {hasDiff && (
-            <Button
-              size="compact-sm"
-              variant="subtle"
-              leftSection={<Chevron size={14} aria-hidden />}
-              aria-expanded={opened}
-              onClick={toggle}
-            >
-              {t('audit.diff')}
-            </Button>
-          )}
-          {change.address && (
-            <Text size="xs" c="dimmed">
-              {t('audit.address', { address: change.address })}
-            </Text>
-          )}
-          {change.request_id && (
-            <Group gap={2}>
-              <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-                {t('state.requestId')} {change.request_id}
-              </Text>
-              <Copy value={change.request_id} what={t('state.requestId')} />
-            </Group>
-          )}
-        </Group>
-        {hasDiff && (
-          <Collapse expanded={opened}>
-            <div style={{ paddingTop: '0.5rem' }}>{opened && <ChangeDiff change={change} />}</div>
-          </Collapse>
-        )}
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          mt={4}
+          leftSection={<Chevron size={14} aria-hidden />}
+          aria-expanded={opened}
+          onClick={toggle}
+        >
+          {hasDiff ? t('audit.diff') : t('audit.details')}
+        </Button>
+        {opened && <Details change={change} hasDiff={hasDiff} />}
       </Card>
     </li>
+  );
+}
+
+function Details({ change, hasDiff }: { change: Change; hasDiff: boolean }) {
+  const { t, i18n } = useTranslation();
+  return (
+    <Stack gap="xs" mt="xs">
+      {hasDiff && <ChangeDiff change={change} />}
+      <Group gap="md">
+        <Text size="sm" c="dimmed">
+          {absoluteTime(new Date(change.at), i18n.language)}
+        </Text>
+        {change.address && (
+          <Text size="sm" c="dimmed">
+            {t('audit.address', { address: change.address })}
+          </Text>
+        )}
+        {change.request_id && (
+          <Group gap={2}>
+            <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+              {t('state.requestId')} {change.request_id}
+            </Text>
+            <Copy value={change.request_id} what={t('state.requestId')} />
+          </Group>
+        )}
+      </Group>
+    </Stack>
   );
 }
 
@@ -80,7 +88,7 @@ const pages: Record<string, string> = { bucket: '/buckets/', app: '/apps/' };
 
 function Target({ change }: { change: Change }) {
   const { t } = useTranslation();
-  if (!change.target) return null;
+  if (!change.target || (change.target_kind === 'user' && change.target === change.actor)) return null;
   const page = pages[change.target_kind];
   return (
     <>

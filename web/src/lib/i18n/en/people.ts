@@ -65,6 +65,7 @@ export const people = {
     noMatch: 'No entry matches',
     empty: 'Nothing has happened yet',
     diff: 'What changed',
+    details: 'Details',
     address: 'from {{address}}',
     nobody: 'Nobody',
   },

@@ -67,6 +67,7 @@ export const people: typeof en = {
     noMatch: '没有匹配的记录',
     empty: '还没有任何记录',
     diff: '变更内容',
+    details: '详情',
     address: '来自 {{address}}',
     nobody: '无人',
   },

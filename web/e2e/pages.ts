@@ -1,0 +1,161 @@
+import { expect, type APIRequestContext, type Page } from '@playwright/test';
+import { logins, type Who } from './env';
+
+/** A page of the console, as the checks of all pages visit it. */
+export interface Visit {
+  name: string;
+  path: string;
+  who: Who | null;
+  /** Brings the page into the state to look at. */
+  prepare?: (page: Page) => Promise<void>;
+}
+
+const sampleName = 'e2e-sample';
+
+/** Makes sure that there is a bucket with a history to visit; returns its name. The requests are the owner's. */
+export async function ensureSample(request: APIRequestContext): Promise<string> {
+  if ((await request.get(`/api/v1/buckets/${sampleName}`)).ok()) return sampleName;
+  const definition = {
+    description: 'The payment partner takes 50 calls a second from all of us, bursts of 100.',
+    labels: { team: 'payments', tier: 'gold' },
+    apps: ['checkout'],
+    owners: [logins().owner.name],
+    max_permits: 100,
+    rate: 50,
+    period_ms: 1000,
+    partition: 'shared',
+  };
+  const made = await request.post('/api/v1/buckets', {
+    data: { ...definition, name: sampleName, reason: 'Contract with the payment partner' },
+  });
+  expect(made.status(), await made.text()).toBe(201);
+  const edited = await request.put(`/api/v1/buckets/${sampleName}`, {
+    headers: { 'If-Match': made.headers().etag ?? '' },
+    data: { ...definition, rate: 80, mode: 'shadow', reason: 'Trying the higher limit of the new contract' },
+  });
+  expect(edited.status(), await edited.text()).toBe(200);
+  return sampleName;
+}
+
+const click = (selector: string) => async (page: Page) => {
+  await page.locator(selector).first().click();
+};
+
+/** Every page, and the dialogs that matter. */
+export const visits: Visit[] = [
+  { name: 'login', path: '/login', who: null },
+  {
+    name: 'login-refused',
+    path: '/login',
+    who: null,
+    prepare: async (page) => {
+      await page.locator('input[name=username]').fill('nobody');
+      await page.locator('input[name=password]').fill('not the password');
+      await page.locator('button[type=submit]').click();
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  { name: 'buckets', path: '/buckets', who: 'owner' },
+  { name: 'buckets-no-match', path: '/buckets?search=nothing-like-this', who: 'owner' },
+  { name: 'bucket-create', path: '/create/bucket', who: 'owner' },
+  { name: 'bucket-create-refused', path: '/create/bucket', who: 'owner', prepare: click('form button[type=submit]') },
+  {
+    name: 'bucket-overview',
+    path: `/buckets/${sampleName}`,
+    who: 'owner',
+    prepare: async (page) => {
+      await expect(page.getByTestId('granted-per-second')).not.toHaveText('–');
+    },
+  },
+  { name: 'bucket-definition', path: `/buckets/${sampleName}/definition`, who: 'owner' },
+  { name: 'bucket-history', path: `/buckets/${sampleName}/history`, who: 'owner' },
+  { name: 'bucket-use', path: `/buckets/${sampleName}/use`, who: 'owner' },
+  { name: 'bucket-settings', path: `/buckets/${sampleName}/settings`, who: 'owner' },
+  {
+    name: 'bucket-delete',
+    path: `/buckets/${sampleName}/settings`,
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('section button').first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  { name: 'bucket-edit', path: `/buckets/${sampleName}/edit`, who: 'owner' },
+  {
+    name: 'bucket-review',
+    path: `/buckets/${sampleName}/edit`,
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('fieldset').nth(1).locator('input').first().fill('25');
+      await page.locator('form button[type=submit]').click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  { name: 'bucket-as-auditor', path: `/buckets/${sampleName}/definition`, who: 'auditor' },
+  { name: 'not-found', path: '/buckets/e2e-not-there', who: 'owner' },
+  { name: 'forbidden', path: '/people', who: 'owner' },
+  { name: 'apps', path: '/apps', who: 'owner' },
+  { name: 'apps-admin', path: '/apps', who: 'admin' },
+  { name: 'app', path: '/apps/checkout', who: 'owner' },
+  {
+    name: 'app-create',
+    path: '/apps',
+    who: 'admin',
+    prepare: async (page) => {
+      await page.locator('main button').first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  { name: 'people', path: '/people', who: 'admin' },
+  {
+    name: 'person-create',
+    path: '/people',
+    who: 'admin',
+    prepare: async (page) => {
+      await page.locator('main button').first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  { name: 'people-as-auditor', path: '/people', who: 'auditor' },
+  {
+    name: 'audit',
+    path: '/audit',
+    who: 'auditor',
+    prepare: click('main li button[aria-expanded=false]'),
+  },
+];
+
+/** How a page is looked at. */
+export interface Look {
+  name: string;
+  language: 'en' | 'zh-CN';
+  scheme: 'light' | 'dark';
+  width: number;
+  height: number;
+}
+
+export const looks: Look[] = [
+  { name: 'light', language: 'en', scheme: 'light', width: 1280, height: 800 },
+  { name: 'dark', language: 'en', scheme: 'dark', width: 1280, height: 800 },
+  { name: 'zh-CN', language: 'zh-CN', scheme: 'light', width: 1280, height: 800 },
+  { name: 'narrow', language: 'en', scheme: 'light', width: 360, height: 740 },
+  { name: 'narrow-zh-dark', language: 'zh-CN', scheme: 'dark', width: 360, height: 740 },
+];
+
+/** Sets language and scheme before the console starts. */
+export async function wear(page: Page, look: Look): Promise<void> {
+  await page.addInitScript(([language, scheme]) => {
+    localStorage.setItem('headgate.language', language);
+    localStorage.setItem('mantine-color-scheme-value', scheme);
+  }, [look.language, look.scheme] as const);
+}
+
+/** Opens a page and waits until it has its content and its fonts, and nothing moves any more. */
+export async function open(page: Page, visit: Visit): Promise<void> {
+  await page.goto(visit.path);
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  await expect(page.locator('[aria-busy=true], .mantine-Skeleton-root')).toHaveCount(0);
+  await visit.prepare?.(page);
+  await expect(page.locator('.mantine-Skeleton-root')).toHaveCount(0);
+  await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => null))));
+}

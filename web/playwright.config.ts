@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { defineConfig } from '@playwright/test';
+
+/** The system's Chromium: HEADGATE_TEST_CHROMIUM, or the first one found on PATH. */
+function chromium(): string {
+  const named = process.env.HEADGATE_TEST_CHROMIUM;
+  if (named) return named;
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']) {
+    try {
+      return execFileSync('which', [name], { encoding: 'utf8' }).trim();
+    } catch {
+      // not this one
+    }
+  }
+  throw new Error('no Chromium found: install one, or name it in HEADGATE_TEST_CHROMIUM');
+}
+
+const url = process.env.HEADGATE_E2E_URL;
+if (!url) throw new Error('HEADGATE_E2E_URL must name a running Headgate');
+
+const root = process.getuid?.() === 0;
+
+export default defineConfig({
+  testDir: 'e2e',
+  outputDir: 'test-results',
+  fullyParallel: false,
+  workers: 1,
+  retries: 0,
+  timeout: 120_000,
+  expect: { timeout: 10_000 },
+  forbidOnly: true,
+  reporter: [['list']],
+  use: {
+    baseURL: url,
+    locale: 'en-US',
+    viewport: { width: 1280, height: 800 },
+    trace: 'retain-on-failure',
+    launchOptions: {
+      executablePath: chromium(),
+      args: [
+        ...(root ? ['--no-sandbox'] : []), // Chromium's sandbox does not work for root
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--no-first-run',
+        '--disable-sync',
+      ],
+    },
+  },
+});
