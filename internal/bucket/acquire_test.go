@@ -102,7 +102,7 @@ func TestADeniedCallChangesNoLaterDecision(t *testing.T) {
 func TestABatchEqualsCallsOneByOne(t *testing.T) {
 	e := miniEnv(t)
 	r := random(t, 2)
-	for range 200 {
+	for range 60 {
 		e.mini.FlushAll()
 		d := definition(1+r.Int64N(50), spread(r, 1, 1000), time.Duration(spread(r, 1, 100_000))*time.Millisecond)
 		d.Partition = bucket.PartitionKey

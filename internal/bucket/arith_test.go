@@ -98,7 +98,7 @@ return string.format('%.0f,%.0f', q, r)`)
 func TestLevelIsExact(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {
 		r := random(t, 5)
-		for range 300 {
+		for range 120 {
 			num, den := max(1, min(bucket.PermitsBound, edgy(r, 30))), max(1, min(bucket.PeriodMax.Microseconds(), edgy(r, 42)))
 			fill := new(big.Int).Mul(big.NewInt(bucket.PermitsBound), big.NewInt(den))
 			longest := bucket.FillTimeMax.Microseconds()

@@ -28,25 +28,27 @@ func TestMistake01_OnlyTheClockOfRedisCounts(t *testing.T) {
 	expect(t, "granted of 5 permits", granted, 5)
 }
 
-// Mistake 1: ten concurrent callers of a bucket set to 1,000/s got 1/s.
+// Mistake 1: ten concurrent callers of a bucket set to 1,000/s got 1/s. What they are granted and what is left is, at the
+// last decision, all that has arrived since the bucket was emptied.
 func TestMistake01_ConcurrentCallersGetTheWholeRate(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {
-		d := definition(100, 1000, time.Second)
+		d := definition(1_000_000, 1000, time.Second)
 		e.install(t, d)
-		first, last := time.Unix(1<<40, 0), time.Time{}
-		var granted int64
-		for _, reply := range concurrently(t, e, d, 10, 200) {
+		granted := int64(0)
+		emptied := e.drain(t, d, &granted)
+		e.pass(t, 200*time.Millisecond, d.Name)
+		last := bucket.Reply{}
+		granted = 0
+		for _, reply := range concurrently(t, e, d, 10, 60) {
 			granted += reply.Results[0].Granted
-			if reply.Now.Before(first) {
-				first = reply.Now
-			}
-			if reply.Now.After(last) {
-				last = reply.Now
+			if later := reply.Now.Compare(last.Now); later > 0 || later == 0 && reply.Results[0].Remaining < last.Results[0].Remaining {
+				last = reply
 			}
 		}
-		want := min(2000, 100+int64(last.Sub(first)/time.Millisecond))
-		if granted > want || granted < want-10 { // each caller may have stopped with a permit left
-			t.Fatalf("granted %d within %s, want %d", granted, last.Sub(first), want)
+		arrived := (e.micros(last.Now) - emptied) / 1000
+		expect(t, "granted and left", granted+last.Results[0].Remaining, arrived)
+		if granted < 200 {
+			t.Fatalf("granted %d, though 200 were there before the first call", granted)
 		}
 	})
 }
