@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/store"
@@ -135,5 +136,24 @@ func TestOpenSaysInOneLineWhatIsWrong(t *testing.T) {
 				t.Errorf("error %q, want one line that says %q", text, test.says)
 			}
 		})
+	}
+}
+
+// What the store relies on is not the DSN's to change: times are UTC and texts have all characters, whatever it says.
+func TestDSNOptionsDoNotChangeTheData(t *testing.T) {
+	now := newClock()
+	dsn, _, _ := strings.Cut(testenv.MySQL(t), "?")
+	plain := database{"mysql", store.Config{MySQLDSN: dsn}}
+	odd := database{"mysql", store.Config{MySQLDSN: dsn + "?parseTime=false&loc=Asia%2FShanghai&charset=latin1&collation=latin1_swedish_ci&time_zone=%27-05%3A00%27&sql_mode=%27%27&clientFoundRows=false"}}
+	writer, reader := odd.migrated(t, now.use), plain.open(t)
+	user := must(writer.CreateUser(t.Context(), model.User{Name: "alice", DisplayName: "愛 😀", Role: model.RoleMember}, byAlice))(t)
+	for _, s := range []*store.Store{writer, reader} {
+		got := must(s.User(t.Context(), "alice"))(t)
+		if got != user || !got.CreatedAt.Equal(now.Now().Truncate(time.Microsecond)) || got.CreatedAt.Location() != time.UTC {
+			t.Errorf("got %+v, want %+v", got, user)
+		}
+	}
+	if n := plain.count(t, "SELECT COUNT(*) FROM users WHERE created_at = '2026-03-01 12:00:00.123456' AND CHAR_LENGTH(display_name) = 3"); n != 1 {
+		t.Error("the database does not hold the time in UTC and the name in 3 characters")
 	}
 }
