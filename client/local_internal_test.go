@@ -77,6 +77,16 @@ func TestLocalLosesNoFractionsWhenPolledOften(t *testing.T) {
 	}
 }
 
+// Rounded down, the cost would let a little more through than the limit at every grant.
+func TestTheCostOfALocalGrantIsRoundedUp(t *testing.T) {
+	s := shareOf(10, 3, time.Second, 1)
+	for n, want := range map[int64]int64{1: 333_333_334, 2: 666_666_667, 3: 1_000_000_000, 10: 3_333_333_334} {
+		if got := s.cost(n); got != want {
+			t.Errorf("%d permits cost %d ns, want %d", n, got, want)
+		}
+	}
+}
+
 func TestLocalRetryAfterIsWhenTheSameCallSucceeds(t *testing.T) {
 	l, s, key := newLocals(), shareOf(5, 7, time.Second, 1), localKey{"b", "k"}
 	now := int64(1e9)
