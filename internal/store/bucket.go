@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-
 	"strings"
 
 	"gorm.io/gorm"

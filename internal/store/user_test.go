@@ -25,7 +25,7 @@ func TestUserComesBackAsItWasSaved(t *testing.T) {
 	onBoth(t, func(t *testing.T, d database) {
 		now := newClock()
 		s := d.migrated(t, now.use)
-		got := must(s.CreateUser(t.Context(), model.User{Name: "zoë@example.org"[:2] + "e@example.org", DisplayName: "Zoë 😀", Role: model.RoleAuditor, PasswordHash: "$argon2id$x"}, byAlice))(t)
+		got := must(s.CreateUser(t.Context(), model.User{Name: "zoe@example.org", DisplayName: "Zoë 😀", Role: model.RoleAuditor, PasswordHash: "$argon2id$x"}, byAlice))(t)
 		at := now.Now().Truncate(time.Microsecond)
 		want := model.User{
 			ID: got.ID, Name: "zoe@example.org", DisplayName: "Zoë 😀", Role: model.RoleAuditor, PasswordHash: "$argon2id$x", Revision: 1,
