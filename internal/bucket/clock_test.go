@@ -81,6 +81,38 @@ func TestADefinitionFromTheFutureDoesNotFreeze(t *testing.T) {
 	})
 }
 
+// TestAnEditAfterTheClockSteppedBackPullsOlderRulesToTheClock: else they would count until the clock has caught up.
+func TestAnEditAfterTheClockSteppedBackPullsOlderRulesToTheClock(t *testing.T) {
+	e := miniEnv(t)
+	d := definition(10, 10, time.Second)
+	d.Partition = bucket.PartitionKey
+	e.install(t, d)
+	d.Revision, d.MaxPermits = 2, 20
+	e.install(t, d)
+	e.pass(t, -time.Hour)
+	d.Revision, d.MaxPermits, d.Rate = 3, 100, 1
+	e.install(t, d)
+	e.pass(t, 50*time.Second)
+	expect(t, "left 50 s later", e.peek(t, d, 1).Remaining, 50)
+}
+
+// TestAnEditWhileTheClockIsWaitedForRefillsNothing: the edit's instant lies before that of the last grant.
+func TestAnEditWhileTheClockIsWaitedForRefillsNothing(t *testing.T) {
+	e := miniEnv(t)
+	d := definition(10, 1, time.Second)
+	d.Partition = bucket.PartitionKey
+	e.install(t, d)
+	e.pass(t, time.Minute)
+	e.one(t, d, 10)
+	e.pass(t, -500*time.Millisecond)
+	d.Revision, d.Rate = 2, 10
+	e.install(t, d)
+	e.pass(t, 500*time.Millisecond)
+	expect(t, "left", e.peek(t, d, 1).Remaining, 0)
+	e.pass(t, 500*time.Millisecond)
+	expect(t, "left half a second later", e.peek(t, d, 1).Remaining, 5)
+}
+
 // TestBornSlightlyAheadIsWaitedFor: a failover to a clock half a second behind does not fill the bucket.
 func TestBornSlightlyAheadIsWaitedFor(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {

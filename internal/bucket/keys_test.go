@@ -14,6 +14,7 @@ func FuzzStateKeys(f *testing.F) {
 	f.Add("{other}", "}", uint8(2), uint8(3))
 	f.Add("", "\x00\n*", uint8(3), uint8(3))
 	f.Add("a:k=b", "b", uint8(3), uint8(3))
+	f.Add("0k", "k", uint8(0), uint8(3))
 	e := bucket.New(nil, "")
 	apps := []string{"a", "a.k", "A-k_b", "a0"}
 	f.Fuzz(func(t *testing.T, one, two string, first, second uint8) {

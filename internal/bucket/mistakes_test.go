@@ -133,6 +133,10 @@ func TestMistake04_AppsMatchExactlyOrNotAtAll(t *testing.T) {
 		for _, app := range []string{"ay", "paymen", "order", "service", "PAY", ".*", "%a+", "[p]ay", "pay$", "payment,pay", "app:pay", "p-y", "*", ""} {
 			expect(t, app, e.verdictFor(t, d, app), bucket.VerdictNotListed)
 		}
+		d.Revision, d.Apps = 2, []string{bucket.AllApps}
+		e.install(t, d)
+		expect(t, "any app of all", e.verdictFor(t, d, "search"), bucket.VerdictDecided)
+		expect(t, "an app called *", e.verdictFor(t, d, "*"), bucket.VerdictNotListed)
 	})
 }
 

@@ -58,11 +58,9 @@ func (m *model) store(key string, level *big.Rat, now int64) {
 	p := &modelPart{level: level, t: now, rule: len(m.rules) - 1}
 	r := m.present()
 	ms := ceilDiv(m.untilFull(level), 1000)
-	since := m.born
 	if len(m.rules) > 1 {
-		since = max(since, r.at)
+		ms = max(ms, ceilDiv(r.at+ceil(new(big.Rat).Quo(r.max, r.rate))-now, 1000))
 	}
-	ms = max(ms, ceilDiv(since+ceil(new(big.Rat).Quo(r.max, r.rate))-now, 1000))
 	p.expires = now + (ms+1)*1000
 	m.parts[key] = p
 }

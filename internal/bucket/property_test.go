@@ -124,8 +124,12 @@ func (s *story) step() {
 		s.call(true)
 	case n < 85:
 		s.pause()
-	case n < 93:
+	case n < 92:
 		s.edit()
+	case n < 93: // more edits than a definition remembers
+		for range rulesKept + s.r.IntN(3) {
+			s.edit()
+		}
 	case n < 95:
 		s.evict()
 	default:

@@ -86,13 +86,13 @@ local function clamp(rule, w, f, now)
   return w, f
 end
 
--- convert(rule, nxt, w, f, at): T under nxt of a bucket that passes from rule to nxt at `at`. Its permits are clamped
--- to both maxima; where num or den differ they are rounded down to the units of nxt, which loses less than nxt refills
--- in 1 µs.
+-- convert(rule, nxt, w, f, at): T under nxt of a bucket that passes from rule to nxt at `at`. Where num or den differ its
+-- permits are rounded down to the units of nxt, which loses less than nxt refills in 1 µs. The clamp to nxt's maximum is
+-- left to the next clamp, at a later instant, where it comes to the same.
 local function convert(rule, nxt, w, f, at)
   w, f = clamp(rule, w, f, at)
   if rule.num == nxt.num and rule.den == nxt.den then
-    return clamp(nxt, w, f, at)
+    return w, f
   end
   local m, units = level(rule, w, f, at)
   if m >= nxt.max then
@@ -201,7 +201,8 @@ local function load_state(def, value, now)
   return s
 end
 
--- save_state(def, key, s, now): stores s. It lives until the bucket is full, and at least until absence means full.
+-- save_state(def, key, s, now): stores s. It lives until the bucket is full, and after an edit at
+-- least until absence means full. (After a birth that is the same: no bucket fills earlier than one born empty.)
 local function save_state(def, key, s, now)
   local rule = def.rule
   local value = FORMAT .. hex(rule.rid) .. ':' .. hex(s.t - instant_of(rule.rid)) .. ':' .. hex(s.t - s.w)
@@ -209,14 +210,9 @@ local function save_state(def, key, s, now)
     value = value .. ':' .. hex(s.f)
   end
   local us = micros_until(rule.num, s.w + rule.fill, s.f + rule.fill_f, now)
-  local since = -1
-  if def.born <= s.t then
-    since = def.born
-  end
   if def.hist ~= '' and rule.at <= s.t then
-    since = math.max(since, rule.at)
+    us = math.max(us, micros_until(rule.num, rule.at + rule.fill, rule.fill_f, now))
   end
-  us = math.max(us, micros_until(rule.num, since + rule.fill, rule.fill_f, now))
   -- One ms more: Redis takes the time of expiry from the start of the command, a little before TIME was asked.
   redis.call('SET', key, value, 'PX', dec(math.ceil(us / 1000) + 1))
 end
