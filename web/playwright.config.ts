@@ -34,6 +34,8 @@ export default defineConfig({
     baseURL: url,
     locale: 'en-US',
     viewport: { width: 1280, height: 800 },
+    actionTimeout: 15_000,
+    navigationTimeout: 30_000,
     trace: 'retain-on-failure',
     launchOptions: {
       executablePath: chromium(),

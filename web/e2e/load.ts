@@ -35,7 +35,7 @@ export class Load {
 function parse(line: string): LoadSecond | null {
   try {
     const value = JSON.parse(line) as Record<string, unknown>;
-    if (typeof value.granted !== 'number' || typeof value.limited !== 'number' || 'summary' in value) return null;
+    if (value.type !== 'second' || typeof value.granted !== 'number' || typeof value.limited !== 'number') return null;
     return { at: Date.now(), granted: value.granted, limited: value.limited };
   } catch {
     return null;

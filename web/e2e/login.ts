@@ -4,8 +4,8 @@ import { logins, type Who } from './env';
 /** Logs in through the form. The language is English here. */
 export async function loginByForm(page: Page, who: Who): Promise<void> {
   const { name, password } = logins()[who];
-  await page.getByLabel('User name').fill(name);
-  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.locator('input[name=username]').fill(name);
+  await page.locator('input[name=password]').fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Buckets' })).toBeVisible();
 }

@@ -32,6 +32,7 @@ export function fieldErrorsOf(error: unknown): FieldProblem[] {
 /** Puts the focus on the first input that is marked invalid, once the marks are on the page. */
 export function focusFirstInvalid(form: HTMLElement | null): void {
   requestAnimationFrame(() => {
-    form?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid="true"]')?.focus();
+    // Mantine marks text inputs by the first, radio buttons by the second.
+    form?.querySelector<HTMLElement>('[aria-invalid="true"], input[data-error="true"]')?.focus();
   });
 }

@@ -21,7 +21,6 @@ export function ChoiceCards({ label, description, options, value, onChange, erro
       value={value ?? ''}
       {...(onChange ? { onChange } : {})}
       required
-      {...(error ? { 'data-invalid': true } : {})}
     >
       <SimpleGrid cols={{ base: 1, sm: 2, lg: options.length > 3 ? 4 : 3 }} my="xs" spacing="sm">
         {options.map((option) => (
