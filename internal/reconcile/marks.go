@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/model"
 )
 
@@ -117,33 +118,45 @@ func nextMark(clock, remembered, seen time.Time, step time.Duration) (next time.
 // restartAll begins every bucket's state anew, as after_loss says, after bringing its definition. It stops when
 // another server has done so: the mark then stands again.
 func (r *Reconciler) restartAll(ctx context.Context, deployment string, remembered time.Time) error {
-	restarted := 0
+	before := r.Status()
 	err := r.pages(ctx, func(rows []model.SyncRow, found []reading) error {
 		_, behind, err := r.compareMarks(ctx)
 		if err != nil || !behind {
 			return err
 		}
-		restarted += len(rows)
 		return each(ctx, indices(rows), func(ctx context.Context, i int) error {
 			return r.restart(ctx, deployment, rows[i], found[i], remembered)
 		})
 	})
-	r.log.Warn("buckets were restarted after the loss", "buckets", restarted, "error", err)
-	return err
-}
-
-// restart brings one bucket and restarts what was there of it. A definition that was lost is born anew by its install;
-// one born after the last mark was restarted or installed since the loss, by another server or by a save.
-func (r *Reconciler) restart(ctx context.Context, deployment string, row model.SyncRow, found reading, remembered time.Time) error {
-	pushed, err := r.pushInPass(ctx, deployment, row.Name, 0, true)
-	if err != nil || !pushed || row.Deleted || !found.Present || found.Tombstone || found.Born.After(remembered) {
+	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.pushTimeout)
-	defer cancel()
-	if _, err := r.engine.Restart(ctx, row.Name, deployment); err != nil {
-		return redisTrouble(err)
+	after := r.Status()
+	r.log.Warn("the loss is dealt with", "restarted", after.Restarted-before.Restarted,
+		"reinstalled", after.Reinstalled-before.Reinstalled)
+	return nil
+}
+
+// restart brings one bucket and restarts what was there of it, even if it could not be brought. A definition that was
+// lost is born anew by its install; one born after the last mark was restarted or installed since the loss, by another
+// server or by a save.
+func (r *Reconciler) restart(ctx context.Context, deployment string, row model.SyncRow, found reading, remembered time.Time) error {
+	err := r.pushInPass(ctx, deployment, row.Name, 0, true)
+	if err != nil || row.Deleted || !found.Present || found.Tombstone || found.Born.After(remembered) {
+		return err
 	}
-	r.update(func(s *Status) { s.Restarted++ })
+	bounded, cancel := context.WithTimeout(ctx, r.pushTimeout)
+	defer cancel()
+	result, err := r.engine.Restart(bounded, row.Name, deployment)
+	switch {
+	case err != nil && !isReply(err):
+		return redisTrouble(err) // the new mark waits until every bucket was reached
+	case err != nil:
+		r.log.Error("a bucket could not be restarted after the loss", "bucket", row.Name, "error", err)
+		return r.endsPass(ctx, redisTrouble(err))
+	}
+	if result.Status == bucket.StatusInstalled {
+		r.update(func(s *Status) { s.Restarted++ })
+	}
 	return nil
 }

@@ -35,10 +35,10 @@ const (
 // Push makes Redis equal to the present row of one bucket. Call it after the commit.
 //
 // It is bounded by the push timeout and by ctx's deadline, but goes on when ctx is cancelled: that the asker has gone
-// must not leave a committed save behind for later. The
-// state is good whatever the error: Pending when Redis is not known to have the present revision; the outbox mark then
-// stays and Run brings the bucket later. Errors: CodeUnavailable (Redis or the database does not answer),
-// CodeForeignRedis, CodeNotFound when the name never existed.
+// must not leave a committed save behind for later. The state is good whatever the error: Pending when Redis is not
+// known to have the present revision; the outbox mark then stays and Run brings the bucket later. Errors:
+// CodeUnavailable (Redis or the database does not answer, or Redis can't take this bucket), CodeForeignRedis,
+// CodeNotFound when the name never existed.
 func (r *Reconciler) Push(ctx context.Context, name string) (model.SyncState, error) {
 	timeout := r.pushTimeout
 	if r.Status().State == StateRedisDown {

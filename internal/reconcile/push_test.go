@@ -8,6 +8,7 @@ import (
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/reconcile"
+	"github.com/headgate/headgate/internal/testenv"
 )
 
 // A push after the commit brings the whole definition, and the answer says so.
@@ -139,4 +140,28 @@ func TestPushOutlivesItsCallerButNotItsDeadline(t *testing.T) {
 			t.Errorf("state %+v, error %v after the deadline", state, err)
 		}
 	})
+}
+
+// The embedded Redis serves as well as a real one.
+func TestWorksOnTheEmbeddedRedis(t *testing.T) {
+	mini := testenv.Mini(t)
+	w := newWorld(t, "sqlite", mini.Addr(), "")
+	r := w.server()
+	w.create("api")
+	w.create("gone")
+	w.push(r, "api")
+	w.push(r, "gone")
+	w.remove("gone")
+	w.setMax("api", 20)
+	w.repair(r)
+	w.requireEqual()
+	mini.FlushAll()
+	w.repair(r)
+	w.requireEqual()
+	if got := w.granted("api", 20); got != 0 {
+		t.Errorf("after a flush %d were granted at once", got)
+	}
+	must(t, w.rdb.HSet(t.Context(), w.hash("api"), "max", "banana").Err())
+	w.repair(r)
+	w.requireEqual()
 }

@@ -15,50 +15,53 @@ type reading struct {
 	alien   bool // something that is no definition at all
 }
 
-// read reads what Redis has under the names, in their order. One that can't be read costs the others nothing: they are
-// then read one by one.
+// read reads what Redis has under the names, in their order. One that can't be read costs the others nothing: the list
+// is halved until it stands alone.
 func (r *Reconciler) read(ctx context.Context, names ...string) ([]reading, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.pushTimeout)
-	defer cancel()
-	list := make([]reading, len(names))
-	found, err := r.engine.Read(ctx, names...)
-	if err == nil {
+	found, err := r.ask(ctx, names...)
+	switch {
+	case err == nil:
+		list := make([]reading, len(found))
 		for i := range found {
 			list[i].Installed = found[i]
 		}
 		return list, nil
-	}
-	if !mayBeDamage(err) {
+	case !mayBeDamage(err):
 		return nil, redisTrouble(err)
+	case len(names) == 1:
+		return r.askAgain(ctx, names[0], err)
 	}
-	for i, name := range names {
-		if list[i], err = r.readOne(ctx, name); err != nil {
-			return nil, err
-		}
+	first, err := r.read(ctx, names[:len(names)/2]...)
+	if err != nil {
+		return nil, err
 	}
-	return list, nil
+	second, err := r.read(ctx, names[len(names)/2:]...)
+	return append(first, second...), err
 }
 
-// readOne takes an error for damage only when it comes again word for word from a Redis that answers otherwise, for
+// ask is the engine's Read with a bound of its own.
+func (r *Reconciler) ask(ctx context.Context, names ...string) ([]bucket.Installed, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.pushTimeout)
+	defer cancel()
+	return r.engine.Read(ctx, names...)
+}
+
+// askAgain takes an error for damage only when it comes again word for word from a Redis that answers otherwise, for
 // what is damaged is going to be overwritten.
-func (r *Reconciler) readOne(ctx context.Context, name string) (reading, error) {
-	found, first := r.engine.Read(ctx, name)
-	if first == nil {
-		return reading{Installed: found[0]}, nil
-	}
+func (r *Reconciler) askAgain(ctx context.Context, name string, first error) ([]reading, error) {
 	if _, err := r.engine.Time(ctx); err != nil {
-		return reading{}, redisTrouble(err)
+		return nil, redisTrouble(err)
 	}
-	found, second := r.engine.Read(ctx, name)
+	found, second := r.ask(ctx, name)
 	switch {
 	case second == nil:
-		return reading{Installed: found[0]}, nil
+		return []reading{{Installed: found[0]}}, nil
 	case !mayBeDamage(second) || first.Error() != second.Error():
-		return reading{}, redisTrouble(second)
+		return nil, redisTrouble(second)
 	}
 	alien := isReply(second)
 	present := bucket.Installed{Present: true, Definition: bucket.Definition{Name: name}}
-	return reading{Installed: present, damaged: !alien, alien: alien}, nil
+	return []reading{{Installed: present, damaged: !alien, alien: alien}}, nil
 }
 
 // mayBeDamage tells the errors that the content of a key can cause from those that certainly have another cause. Of

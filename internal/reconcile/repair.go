@@ -74,15 +74,14 @@ func (r *Reconciler) mend(ctx context.Context, deployment string, row model.Sync
 	if err := r.store.MarkDirty(ctx, row.Name); err != nil {
 		return err
 	}
-	_, err := r.pushInPass(ctx, deployment, row.Name, 0, true)
-	return err
+	return r.pushInPass(ctx, deployment, row.Name, 0, true)
 }
 
 // reindex writes once more what is there already: the engine then puts the index right.
 func (r *Reconciler) reindex(ctx context.Context, deployment string, row model.SyncRow, found reading) error {
-	ctx, cancel := context.WithTimeout(ctx, r.pushTimeout)
+	bounded, cancel := context.WithTimeout(ctx, r.pushTimeout)
 	defer cancel()
-	return r.write(ctx, deployment, row, found, &outcome{})
+	return r.endsPass(ctx, r.write(bounded, deployment, row, found, &outcome{}))
 }
 
 func (r *Reconciler) indexed(ctx context.Context) (map[string]bool, error) {

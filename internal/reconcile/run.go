@@ -19,9 +19,9 @@ const (
 )
 
 // Run works until ctx ends, and then returns with nothing left running, at the latest a push timeout later, since
-// go-redis does not hear of the end while it waits for a reply. Each Tick, and when woken, it drains the
-// outbox and moves the marks that show data loss; each RepairEvery it compares everything. Whatever fails, it goes on
-// trying: at most probeMost after Redis or the database is back it works again.
+// go-redis does not hear of the end while it waits for a reply. Each Tick, and when woken, it drains the outbox and
+// moves the marks that show data loss; each RepairEvery it compares everything. Whatever fails, it goes on trying: at
+// most half a second after Redis or the database answers again it works again, with everything that waited.
 func (r *Reconciler) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -141,8 +141,7 @@ func (r *Reconciler) drain(ctx context.Context, deployment string, all bool) err
 			return nil
 		}
 		err = each(ctx, fresh, func(ctx context.Context, d model.Dirty) error {
-			_, err := r.pushInPass(ctx, deployment, d.Name, d.Attempts, false)
-			return err
+			return r.pushInPass(ctx, deployment, d.Name, d.Attempts, false)
 		})
 		if err != nil {
 			return err
@@ -150,22 +149,31 @@ func (r *Reconciler) drain(ctx context.Context, deployment string, all bool) err
 	}
 }
 
-// pushInPass pushes one bucket. A failure of its own is noted with the bucket; the error returned is one that ends the
-// pass, because Redis or the database is away or not ours any more.
-func (r *Reconciler) pushInPass(ctx context.Context, deployment, name string, attempts int, repair bool) (pushed bool, err error) {
+// pushInPass pushes one bucket. A failure of its own is noted with the bucket; the error returned ends the pass.
+func (r *Reconciler) pushInPass(ctx context.Context, deployment, name string, attempts int, repair bool) error {
 	bounded, cancel := context.WithTimeout(ctx, r.pushTimeout)
 	defer cancel()
 	done, cause := r.push(bounded, deployment, name)
 	if cause == nil {
 		r.count(done, repair)
-		return true, nil
+		return nil
 	}
 	if ctx.Err() != nil {
-		return false, ctx.Err()
+		return ctx.Err()
 	}
 	r.noteFailure(ctx, name, attempts, cause)
-	_, err = r.owned(ctx)
-	return false, err
+	return r.endsPass(ctx, cause)
+}
+
+// endsPass tells the failure of one bucket, which holds up no other, from Redis or the database being away or Redis
+// not being ours any more: the latter is returned.
+func (r *Reconciler) endsPass(ctx context.Context, cause error) error {
+	if cause == nil {
+		return nil
+	}
+	r.noteError(messageOf(cause))
+	_, err := r.owned(ctx)
+	return err
 }
 
 // each runs do for every item, a few at a time, and returns the first error after all that began have ended.
