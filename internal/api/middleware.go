@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -59,7 +60,7 @@ func (s *server) recoverPanic(c *gin.Context) {
 		if cause == nil {
 			return
 		}
-		if cause == http.ErrAbortHandler {
+		if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(cause) // the server's own way of breaking off
 		}
 		ctx := c.Request.Context()

@@ -156,11 +156,9 @@ func (s *Service) Refresh(ctx context.Context, refresh string, c Client) (Grant,
 
 // Logout ends the session that either token names; tokens that prove nothing end nothing, and are no error.
 func (s *Service) Logout(ctx context.Context, access, refresh string, c Client) error {
-	id, err := s.tokens.session(audienceAccess, access)
-	if err != nil {
-		if id, err = s.tokens.session(audienceRefresh, refresh); err != nil {
-			return nil
-		}
+	id := s.named(access, refresh)
+	if id == "" {
+		return nil
 	}
 	_, user, err := s.store.Session(ctx, id)
 	if model.CodeOf(err) == model.CodeNotFound {
@@ -173,6 +171,15 @@ func (s *Service) Logout(ctx context.Context, access, refresh string, c Client) 
 		return err
 	}
 	return s.record(ctx, model.ActionLogout, user.Name, "", c)
+}
+
+// named returns the session that either token names, "" when neither proves one.
+func (s *Service) named(access, refresh string) string {
+	id, err := s.tokens.session(audienceAccess, access)
+	if err != nil {
+		id, _ = s.tokens.session(audienceRefresh, refresh)
+	}
+	return id
 }
 
 // Authenticate says who is behind an access token. It reads the session and the user each time, so that a logout, a

@@ -15,6 +15,7 @@ import (
 
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
+	"github.com/headgate/headgate/internal/store"
 )
 
 func TestLoginMakesASessionThatAuthenticatesAndIsRecorded(t *testing.T) {
@@ -115,6 +116,30 @@ func TestDisabledUserIsOutAtOnce(t *testing.T) {
 	wantCode(t, err, model.CodeUnauthorized)
 	_, err = w.Refresh(t.Context(), g.Refresh, here)
 	wantCode(t, err, model.CodeUnauthorized)
+}
+
+// The store ends a disabled user's sessions; should one be left all the same, it opens nothing.
+func TestLeftOverSessionOfADisabledUserOpensNothing(t *testing.T) {
+	w := newWorld(t)
+	w.user(t, "ann", model.RoleMember)
+	g := w.login(t, "ann")
+	s, err := auth.New(auth.Config{Store: leftOver{w.store}, Keys: [][]byte{testKey(1)}, Hashing: cheap, Now: w.time})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Authenticate(t.Context(), g.Access)
+	wantCode(t, err, model.CodeUnauthorized)
+	_, err = s.Refresh(t.Context(), g.Refresh, here)
+	wantCode(t, err, model.CodeUnauthorized)
+}
+
+// leftOver is the real store, in which every user is disabled without their sessions having ended.
+type leftOver struct{ *store.Store }
+
+func (l leftOver) Session(ctx context.Context, id string) (model.Session, model.User, error) {
+	session, user, err := l.Store.Session(ctx, id)
+	user.Disabled = true
+	return session, user, err
 }
 
 func TestChangedRoleCountsAtOnce(t *testing.T) {
