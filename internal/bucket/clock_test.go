@@ -84,16 +84,18 @@ func TestADefinitionFromTheFutureDoesNotFreeze(t *testing.T) {
 // TestAnEditAfterTheClockSteppedBackPullsOlderRulesToTheClock: else they would count until the clock has caught up.
 func TestAnEditAfterTheClockSteppedBackPullsOlderRulesToTheClock(t *testing.T) {
 	e := miniEnv(t)
-	d := definition(10, 10, time.Second)
+	d := definition(100, 1, time.Hour)
 	d.Partition = bucket.PartitionKey
 	e.install(t, d)
-	d.Revision, d.MaxPermits = 2, 20
+	e.one(t, d, 100)
+	e.pass(t, 2*time.Hour)
+	d.Revision, d.Rate = 2, 2
 	e.install(t, d)
 	e.pass(t, -time.Hour)
-	d.Revision, d.MaxPermits, d.Rate = 3, 100, 1
+	d.Revision, d.Rate = 3, 100
 	e.install(t, d)
-	e.pass(t, 50*time.Second)
-	expect(t, "left 50 s later", e.peek(t, d, 1).Remaining, 50)
+	e.pass(t, 30*time.Minute)
+	expect(t, "left of an hour at 1 and half an hour at 100", e.peek(t, d, 1).Remaining, 51)
 }
 
 // TestAnEditWhileTheClockIsWaitedForRefillsNothing: the edit's instant lies before that of the last grant.
