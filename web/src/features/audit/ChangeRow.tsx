@@ -45,6 +45,7 @@ export function ChangeRow({ change }: { change: Change }) {
           size="compact-sm"
           variant="subtle"
           mt={4}
+          w="fit-content"
           leftSection={<Chevron size={14} aria-hidden />}
           aria-expanded={opened}
           onClick={toggle}
@@ -94,7 +95,7 @@ function Target({ change }: { change: Change }) {
     <>
       {t(`kind.${change.target_kind}`, { defaultValue: change.target_kind })}{' '}
       {page && !change.action.endsWith('.delete') ? (
-        <Anchor component={Link} to={page + encodeURIComponent(change.target)}>
+        <Anchor component={Link} to={page + encodeURIComponent(change.target)} underline="always">
           {change.target}
         </Anchor>
       ) : (
