@@ -1,6 +1,7 @@
 package bucket_test
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -115,7 +116,7 @@ func (e *env) ageState(t testing.TB, key string, d time.Duration) {
 	ctx := t.Context()
 	ttl := e.rdb.PTTL(ctx, key).Val() - d.Truncate(time.Millisecond)
 	value, err := e.rdb.Get(ctx, key).Result()
-	if err == redis.Nil || ttl <= 0 {
+	if errors.Is(err, redis.Nil) || ttl <= 0 {
 		check(t, e.rdb.Del(ctx, key).Err())
 		return
 	}
