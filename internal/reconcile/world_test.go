@@ -154,16 +154,21 @@ func (w *world) create(name string) model.Bucket {
 	return b
 }
 
-// edit changes a bucket in the database and pushes nothing.
+// edit changes a bucket in the database and pushes nothing. Like a person whom the system's own change got ahead of, it
+// looks again and saves again.
 func (w *world) edit(name string, change func(*model.Definition)) model.Bucket {
 	w.Helper()
-	b, err := w.store.Bucket(w.Context(), name)
-	must(w.T, err)
-	d := b.Definition
-	change(&d)
-	b, err = w.store.UpdateBucket(w.Context(), name, b.Revision, d, origin)
-	must(w.T, err)
-	return b
+	for {
+		b, err := w.store.Bucket(w.Context(), name)
+		must(w.T, err)
+		d := b.Definition
+		change(&d)
+		b, err = w.store.UpdateBucket(w.Context(), name, b.Revision, d, origin)
+		if model.CodeOf(err) != model.CodeStale {
+			must(w.T, err)
+			return b
+		}
+	}
 }
 
 func (w *world) setMax(name string, permits int64) model.Bucket {
@@ -173,11 +178,15 @@ func (w *world) setMax(name string, permits int64) model.Bucket {
 
 func (w *world) remove(name string) int64 {
 	w.Helper()
-	b, err := w.store.Bucket(w.Context(), name)
-	must(w.T, err)
-	revision, err := w.store.DeleteBucket(w.Context(), name, b.Revision, origin)
-	must(w.T, err)
-	return revision
+	for {
+		b, err := w.store.Bucket(w.Context(), name)
+		must(w.T, err)
+		revision, err := w.store.DeleteBucket(w.Context(), name, b.Revision, origin)
+		if model.CodeOf(err) != model.CodeStale {
+			must(w.T, err)
+			return revision
+		}
+	}
 }
 
 // push pushes and wants no trouble.
