@@ -31,10 +31,11 @@ if !decision.Allowed {
 /** A command that drives load against this bucket at twice its rate, so that some of it is limited. */
 export function loadCommand(bucket: Bucket, app: string): string {
   const rate = Math.max(2, Math.min(1000, Math.ceil((2000 * bucket.rate) / bucket.period_ms)));
+  const key = isKeyed(bucket.partition) ? ' --key user:42' : '';
   return [
     'go run ./cmd/client-demo load \\',
     '  --redis-url "$HEADGATE_REDIS_URL" \\',
     `  --app ${app} --bucket ${bucket.name} \\`,
-    `  --rate ${rate} --duration 30s`,
+    `  --rate ${rate} --duration 30s${key}`,
   ].join('\n');
 }
