@@ -45,7 +45,7 @@ openapi: ## Write docs/openapi.json anew from the routes
 
 .PHONY: screenshots
 screenshots: web/dist/index.html ## Take a screenshot of every page into web/e2e/screenshots, in light, dark, Chinese and narrow
-	scripts/test-e2e.sh screenshots
+	scripts/test-e2e.sh all-pages
 
 .PHONY: clean
 clean: ## Remove what was built (not data/)

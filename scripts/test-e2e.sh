@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs the browser tests against a real server, MariaDB and Redis.
 #
-# Usage: scripts/test-e2e.sh [part of a spec's name]     (default: all; "screenshots" only takes the pictures)
+# Usage: scripts/test-e2e.sh [part of a spec's name]     (default: all of web/e2e)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/deps.sh
 export HEADGATE_E2E_ONLY="${1:-}"
-export PLAYWRIGHT_JSON_OUTPUT_NAME="${HEADGATE_TEST_COUNTS:+$HEADGATE_TEST_COUNTS/browser.json}"
+[ -z "${HEADGATE_TEST_COUNTS:-}" ] || export PLAYWRIGHT_JSON_OUTPUT_FILE="$HEADGATE_TEST_COUNTS/browser.json"
 go test -tags=browser -count=1 -timeout=20m -run='^TestBrowser$' ./internal/e2e

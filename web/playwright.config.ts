@@ -29,7 +29,8 @@ export default defineConfig({
   timeout: 120_000,
   expect: { timeout: 10_000 },
   forbidOnly: true,
-  reporter: [['list']],
+  // The JSON report goes to the file that PLAYWRIGHT_JSON_OUTPUT_FILE names, for `make test` to count.
+  reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['list'], ['json']] : [['list']],
   use: {
     baseURL: url,
     locale: 'en-US',

@@ -37,14 +37,18 @@ func identify(c *gin.Context) {
 	c.Next()
 }
 
-// logAccess writes one line for each request. Queries, headers and bodies stay out of it: they may hold secrets.
+// logAccess writes one line for each request; reads that went well only at debug, for the console asks every second.
+// Queries, headers and bodies stay out of it: they may hold secrets.
 func (s *server) logAccess(c *gin.Context) {
 	start := time.Now()
 	c.Next()
 	call := callOf(c.Request.Context())
 	level := slog.LevelInfo
-	if c.Writer.Status() >= http.StatusInternalServerError {
+	switch read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead; {
+	case c.Writer.Status() >= http.StatusInternalServerError:
 		level = slog.LevelError
+	case read && c.Writer.Status() < http.StatusBadRequest:
+		level = slog.LevelDebug
 	}
 	s.log.LogAttrs(c.Request.Context(), level, "request",
 		slog.String("request_id", call.requestID), slog.String("method", c.Request.Method),

@@ -39,7 +39,7 @@ func (l live) State(ctx context.Context, b model.Bucket) (api.State, error) {
 	if err != nil {
 		return api.State{}, err
 	}
-	state := api.State{Present: installed[0].Present, Revision: installed[0].Revision}
+	state := api.State{Present: installed[0].Present && !installed[0].Tombstone, Revision: installed[0].Revision}
 	if state.Now, err = l.engine.Time(ctx); err != nil || !state.Present {
 		return state, err
 	}

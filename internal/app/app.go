@@ -53,6 +53,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	redis.SetLogger(poolLog{log})
 	a := &App{cfg: cfg, log: log}
 	if err := a.open(ctx); err != nil {
 		a.Close()
@@ -137,10 +138,18 @@ func connectRedis(url string) (redis.UniversalClient, error) {
 		return nil, errors.New("HEADGATE_REDIS_URL must look like redis://[user:password@]host:port[/db]")
 	}
 	options.MaxRetries = -1
+	options.DialerRetries = 1
 	options.ContextTimeoutEnabled = true
 	options.DialTimeout = 2 * time.Second
 	options.ClientName = "headgate-admin"
 	return redis.NewClient(options), nil
+}
+
+// poolLog takes what go-redis says of its connections into our log; reconcile reports an outage once, in its own words.
+type poolLog struct{ log *slog.Logger }
+
+func (p poolLog) Printf(ctx context.Context, format string, v ...any) {
+	p.log.DebugContext(ctx, fmt.Sprintf(format, v...))
 }
 
 func (a *App) wire(ctx context.Context) error {

@@ -56,7 +56,11 @@ func SyncNow(ctx context.Context, cfg Config, log *slog.Logger) (string, error) 
 			return "", err
 		}
 		st := r.Status()
-		return fmt.Sprintf("Redis equals the database: %d mended, %d pending, %d only in Redis and left alone.", st.Mended, st.Pending, len(st.Orphans)), nil
+		counts := fmt.Sprintf("%d mended, %d only in Redis and left alone", st.Mended, st.OrphanCount)
+		if st.Pending > 0 {
+			return "", fmt.Errorf("%d buckets could not be brought to Redis (%s); the log says why, and \"admin serve\" goes on trying", st.Pending, counts)
+		}
+		return "Redis equals the database: " + counts + ".", nil
 	})
 }
 

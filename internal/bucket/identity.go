@@ -39,16 +39,17 @@ func (e *Engine) Adopt(ctx context.Context, deployment string) error {
 	if err != nil {
 		return err
 	}
+	var unknown []error
 	for _, name := range names {
 		reply, err := e.run(ctx, adoptScript, []string{e.keys.definition(name)}, format, deployment)
 		if err != nil {
 			return wrap(err, "adopt", name)
 		}
 		if reply == int64(wireUnknownFormat) {
-			return wrap(ErrUnknownFormat, "adopt", name)
+			unknown = append(unknown, wrap(ErrUnknownFormat, "adopt", name))
 		}
 	}
-	return nil
+	return errors.Join(unknown...)
 }
 
 // ErrUnknownFormat means that a newer version wrote what this one was to change.

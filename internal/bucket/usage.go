@@ -26,7 +26,8 @@ const usageTTL = 48 * time.Hour
 const MinutesBound = 48 * 60
 
 // ReportUsage adds the amounts to their minutes, in one pipeline, and keeps each minute for 48 hours after its last
-// report. Amounts of 0 cost nothing. After an error some may have been added.
+// report. Amounts of 0 cost nothing. The pipeline is sent once, since a second time would count twice; after an error
+// some may have been added.
 func (e *Engine) ReportUsage(ctx context.Context, usage []Usage) error {
 	if e.broken != nil {
 		return e.broken
@@ -40,7 +41,7 @@ func (e *Engine) ReportUsage(ctx context.Context, usage []Usage) error {
 		touched := false
 		for kind, amount := range map[string]int64{"g": u.Granted, "l": u.Limited, "s": u.ShadowLimited} {
 			if amount > 0 {
-				pipe.HIncrBy(ctx, key, kind+":"+u.App, amount)
+				_ = pipe.Process(ctx, once{redis.NewCmd(ctx, "hincrby", key, kind+":"+u.App, amount)}) // queues; Exec has the error
 				touched = true
 			}
 		}

@@ -42,20 +42,6 @@ func (s *Store) BucketFor(ctx context.Context, user, name string) (model.Bucket,
 	return bucket, relation, err
 }
 
-// CreatedRevision tells at which revision the present bucket of a name began; earlier history belongs to a deleted one.
-// CodeNotFound.
-func (s *Store) CreatedRevision(ctx context.Context, name string) (int64, error) {
-	var revision int64
-	err := s.readOne(ctx, func(db *gorm.DB) error {
-		row, err := livingBucket(db, name)
-		if err == nil {
-			revision = row.CreatedRevision
-		}
-		return err
-	})
-	return revision, err
-}
-
 // Buckets lists buckets. CodeInvalid naming the field of the query.
 func (s *Store) Buckets(ctx context.Context, q model.BucketQuery) (model.Page[model.Bucket], error) {
 	var page model.Page[model.Bucket]

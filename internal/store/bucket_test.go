@@ -272,7 +272,7 @@ func TestRecreatedNameGoesOnCounting(t *testing.T) {
 		if again.Revision != 3 || again.CreatedRevision != 3 || again.CreatedBy != "bob" || len(again.Labels)+len(again.Apps) != 0 {
 			t.Errorf("made again: %+v", again)
 		}
-		if got := must(s.CreatedRevision(t.Context(), "b"))(t); got != 3 {
+		if got := must(s.Bucket(t.Context(), "b"))(t).CreatedRevision; got != 3 {
 			t.Errorf("created revision %d, want 3", got)
 		}
 		page := must(s.Changes(t.Context(), model.ChangeQuery{TargetKind: model.TargetBucket, Target: "b", MinRevision: 3}))(t)
