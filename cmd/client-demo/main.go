@@ -18,14 +18,19 @@ import (
 )
 
 func main() {
+	os.Exit(run())
+}
+
+func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	redis.SetLogger(silent{})
 	if err := root().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "client-demo:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // silent keeps go-redis from writing a line for every connection that fails; the SDK tells what matters.

@@ -58,8 +58,8 @@ func (s *service) run(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	s.client = c
-	fmt.Fprintf(cmd.OutOrStdout(), "listening on http://%s/work\n", listener.Addr())
-	return errors.Join(s.serve(ctx, listener), end())
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "listening on http://%s/work\n", listener.Addr())
+	return errors.Join(err, s.serve(ctx, listener), end())
 }
 
 // serve answers requests until ctx is done, then lets those under way finish.

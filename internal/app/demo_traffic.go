@@ -39,7 +39,7 @@ func runDemoTraffic(ctx context.Context, rdb redis.UniversalClient, prefix strin
 	for _, flow := range demoFlows {
 		c := clients[flow.app]
 		if c == nil {
-			made, err := client.New(rdb, flow.app, client.Prefix(prefix))
+			made, err := client.New(rdb, flow.app, client.Prefix(prefix), client.WithLogger(log))
 			if err != nil {
 				log.Error("demo traffic can't start", "app", flow.app, "error", err)
 				return

@@ -104,7 +104,8 @@ func (e *env) age(t testing.TB, name string, d time.Duration) {
 	if born := atoi(t, hash["born"]); born != 0 {
 		check(t, e.rdb.HSet(ctx, def, "born", born-d.Microseconds()).Err())
 	}
-	keys, err := e.rdb.Keys(ctx, def[:strings.Index(def, "{")]+"{"+name+"}:s*").Result()
+	prefix, _, _ := strings.Cut(def, "{")
+	keys, err := e.rdb.Keys(ctx, prefix+"{"+name+"}:s*").Result()
 	check(t, err)
 	for _, key := range keys {
 		e.ageState(t, key, d)

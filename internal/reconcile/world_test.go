@@ -74,9 +74,10 @@ func newWorld(t *testing.T, kind, addr, prefix string) *world {
 	t.Helper()
 	w := &world{T: t, prefix: prefix, rdb: newClient(t, addr)}
 	w.engine = newEngine(t, w.rdb, prefix)
-	config, driver, dsn := store.Config{Log: slog.New(slog.DiscardHandler)}, "mysql", ""
+	config := store.Config{Log: slog.New(slog.DiscardHandler)}
+	var driver, dsn string
 	if kind == "mysql" {
-		dsn = testenv.MySQL(t)
+		driver, dsn = "mysql", testenv.MySQL(t)
 		config.MySQLDSN = dsn
 	} else {
 		config.SQLitePath = filepath.Join(t.TempDir(), "headgate.db")
