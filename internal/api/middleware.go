@@ -40,17 +40,19 @@ func identify(c *gin.Context) {
 // logAccess writes one line for each request; reads that went well only at debug, for the console asks every second.
 // Queries, headers and bodies stay out of it: they may hold secrets.
 func (s *server) logAccess(c *gin.Context) {
-	start := time.Now()
+	start, ctx := time.Now(), c.Request.Context()
 	c.Next()
 	call := callOf(c.Request.Context())
 	level := slog.LevelInfo
 	switch read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead; {
+	case ctx.Err() != nil: // the client left before the answer
+		level = slog.LevelDebug
 	case c.Writer.Status() >= http.StatusInternalServerError:
 		level = slog.LevelError
 	case read && c.Writer.Status() < http.StatusBadRequest:
 		level = slog.LevelDebug
 	}
-	s.log.LogAttrs(c.Request.Context(), level, "request",
+	s.log.LogAttrs(ctx, level, "request",
 		slog.String("request_id", call.requestID), slog.String("method", c.Request.Method),
 		slog.String("path", clip(c.Request.URL.Path)), slog.Int("status", c.Writer.Status()),
 		slog.Int("bytes", max(c.Writer.Size(), 0)), slog.Duration("took", time.Since(start)),

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -147,7 +148,9 @@ type targetKey struct{}
 // goes to the history.
 func (s *server) failed(ctx context.Context, method, path string, err error) *Problem {
 	p := problemOf(ctx, err)
-	if p.Status >= http.StatusInternalServerError {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		s.log.DebugContext(ctx, "request given up by its client", "request_id", p.RequestID, "cause", err)
+	} else if p.Status >= http.StatusInternalServerError {
 		s.log.ErrorContext(ctx, "request failed", "request_id", p.RequestID, "code", p.Code, "cause", err)
 	}
 	if p.Code == model.CodeForbidden {

@@ -159,6 +159,7 @@ test('an expired access token is renewed unseen; an ended session leads to the l
 
 test('search, filters and order are in the URL and survive a reload', async ({ page }) => {
   await page.goto('/buckets');
+  await expect(page.getByRole('searchbox')).toBeVisible(); // a key that comes before the page is nobody's
   await page.keyboard.press('/');
   await page.keyboard.type(bucket, { delay: 5 });
   await expect(page).toHaveURL(new RegExp(`search=${bucket}`));
