@@ -7,6 +7,7 @@ import type { Column } from '@/components/DataTable';
 import { RelativeTime } from '@/components/RelativeTime';
 import { ModeBadge, SyncBadge } from '@/features/buckets/Badges';
 import { LimitText } from '@/features/buckets/LimitText';
+import classes from './columns.module.css';
 
 const namesShown = 2;
 
@@ -57,7 +58,7 @@ function Names({ names }: { names: readonly string[] }) {
   if (names.length === 0) return <Text c="dimmed">{t('common.none')}</Text>;
   const more = names.length - namesShown;
   return (
-    <span title={names.join(', ')} style={{ overflowWrap: 'anywhere' }}>
+    <span title={names.join(', ')} className={classes.names}>
       {names.slice(0, namesShown).join(', ')}
       {more > 0 && ` ${t('common.more', { count: more })}`}
     </span>

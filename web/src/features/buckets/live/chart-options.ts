@@ -17,6 +17,7 @@ export const palette: Record<'light' | 'dark', Colors> = {
 
 /** The samples as uPlot's columns: time, granted, limited (in shadow mode: would have been), limit. */
 export function chartData(samples: readonly Sample[]): uPlot.AlignedData {
+  if (samples.length === 0) return emptyData(Date.now() / 1000);
   return [
     samples.map((s) => s.at),
     samples.map((s) => s.granted),
@@ -26,6 +27,16 @@ export function chartData(samples: readonly Sample[]): uPlot.AlignedData {
 }
 
 const windowSeconds = 120;
+
+/** Two instants without values: uPlot draws no axes for no data at all, and the page would show a hole. */
+function emptyData(now: number): uPlot.AlignedData {
+  return [
+    [now - windowSeconds, now],
+    [null, null],
+    [null, null],
+    [null, null],
+  ];
+}
 
 /** The chart's looks. uPlot writes English by default, so every text goes through Intl; its legend is our own. */
 export function chartOptions(given: { width: number; height: number; language: string; colors: Colors }): uPlot.Options {
