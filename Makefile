@@ -11,7 +11,8 @@ help: ## Show this list
 
 .PHONY: run
 run: web/dist/index.html ## Start Headgate on embedded parts with sample data, and print the URL and the logins
-	go run ./cmd/admin serve --embedded
+	go build -o bin/admin ./cmd/admin
+	@exec bin/admin serve --embedded
 
 .PHONY: test
 test: web/dist/index.html ## Run everything: Go with -race on real servers, the console's unit tests, the browser
