@@ -18,8 +18,8 @@ const (
 	reportLag = 10 * time.Millisecond
 	// reportRows bounds one pipeline.
 	reportRows = 1000
-	// reportPatience is how long a report may wait for a connection and how late go-redis may begin to send it again.
-	// An answer that was lost leaves open whether Redis added the counts, so the fewer repetitions the better.
+	// reportPatience is how long a report may take before it counts as failed. An answer that was lost leaves open whether
+	// Redis added the counts, so the fewer repetitions the better.
 	reportPatience = 500 * time.Millisecond
 )
 

@@ -73,6 +73,10 @@ func (c *Client) withoutVerdict(r call, reason error) (Decision, error) {
 		c.decideLocally(&d, k, f, r)
 		return d, nil
 	}
+	if f.mode == bucket.ModeOff { // there is nothing that Redis could have refused
+		d.Outcome, d.Allowed = Granted, true
+		return d, nil
+	}
 	c.stats.unavailable.Add(1)
 	d.allow(f)
 	d.Allowed = d.Allowed || f.onFailure == Open

@@ -4,6 +4,7 @@
 # it says what to install and fails.
 #
 # Usage: scripts/deps.sh [mariadb|redis|chromium|cc|cjk-font ...]     (default: all of them)
+#        scripts/deps.sh --packages      prints the Debian packages of all parts and installs nothing
 set -euo pipefail
 
 wanted=("$@")
@@ -26,12 +27,17 @@ present() {
 package() {
   case "$1" in
     mariadb) echo mariadb-server ;;
-    redis) command -v redis-server ;; # always: fault tests stop and pause a server of their own
+    redis) echo redis-server ;;
     chromium) echo chromium ;;
     cc) echo gcc libc6-dev ;;
     cjk-font) echo fonts-noto-cjk ;;
   esac
 }
+
+if [ "${1:-}" = --packages ]; then
+  for part in mariadb redis chromium cc cjk-font; do package "$part"; done
+  exit
+fi
 
 missing=() packages=()
 for part in "${wanted[@]}"; do

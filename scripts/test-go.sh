@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/deps.sh mariadb redis chromium cc
+scripts/deps.sh mariadb redis cc
 [ $# -gt 0 ] || set -- ./...
 export CGO_ENABLED=1
 go test -race -shuffle=on -timeout=20m -json "$@" | go run ./scripts/testreport ${HEADGATE_TEST_COUNTS:+"$HEADGATE_TEST_COUNTS/go"}

@@ -32,18 +32,15 @@ the path of a file that holds the value.`,
 	return cmd
 }
 
-// configure reads the settings and makes the log that goes with them.
+// configure reads the settings and makes the log that goes with them. A setting that can't be read keeps its default.
 func configure(logTo io.Writer) (app.Config, *slog.Logger, error) {
 	cfg, err := app.FromEnv(os.Getenv)
-	if err != nil {
-		return cfg, nil, err
-	}
 	cfg.Version = version
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
 	if cfg.LogJSON {
-		return cfg, slog.New(slog.NewJSONHandler(logTo, options)), nil
+		return cfg, slog.New(slog.NewJSONHandler(logTo, options)), err
 	}
-	return cfg, slog.New(slog.NewTextHandler(logTo, options)), nil
+	return cfg, slog.New(slog.NewTextHandler(logTo, options)), err
 }
 
 func openapiCommand() *cobra.Command {

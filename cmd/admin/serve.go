@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/headgate/headgate/internal/app"
@@ -16,10 +18,10 @@ func serveCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, log, err := configure(cmd.ErrOrStderr())
-			if err != nil {
+			cfg.Embedded = embedded
+			if err := errors.Join(err, cfg.Validate()); err != nil {
 				return err
 			}
-			cfg.Embedded = embedded
 			server, err := app.New(cmd.Context(), cfg, log)
 			if err != nil {
 				return err

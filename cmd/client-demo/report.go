@@ -88,6 +88,23 @@ func (r *report) summary(t totals, elapsed time.Duration) {
 		}
 	}
 	r.printf("  latency         p50 %.3f ms, p99 %.3f ms\n", l.P50, l.P99)
+	if l.Calls > 0 {
+		r.printf("%s", r.advice(l))
+	}
+}
+
+// advice says what to do when no call could ever have been granted, "" otherwise.
+func (r *report) advice(l line) string {
+	switch l.Calls {
+	case l.Outcomes[client.NotConfigured]:
+		return fmt.Sprintf("\nThere is no bucket %q for app %q in this Redis: create it in the console, list the app there, or check --bucket, --app and --prefix.\n", r.load.bucket, r.load.app)
+	case l.Outcomes[client.TooMany]:
+		return fmt.Sprintf("\nBucket %q never holds %d permits: ask for fewer with --permits, or raise its max_permits.\n", r.load.bucket, r.load.permits)
+	case l.Outcomes[client.Unavailable]:
+		return "\nRedis gave no verdict within the deadline: check that it runs, or give a longer --deadline.\n"
+	default:
+		return ""
+	}
 }
 
 // A broken pipe is no reason to stop the load: whoever reads decides when to stop.

@@ -166,6 +166,9 @@ func (s *server) updateBucket(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+	if base != present.Revision { // the rights were read at the present revision, and hold for no other
+		return nil, stale(present.Revision, showBucket(ctx, present))
+	}
 	d, invalid := in.Body.definition()
 	if err := together("the bucket", invalid, model.ValidateReason(in.Body.Reason)); err != nil {
 		return nil, err
@@ -192,12 +195,16 @@ func (s *server) deleteBucket(ctx context.Context, in *struct {
 	Based
 	Reason string `query:"reason" doc:"why, for the history; 1..500 characters"`
 }) (*struct{ Body BucketDeleted }, error) {
-	if _, err := s.bucketFor(ctx, in.Name, auth.BucketEdit); err != nil {
+	present, err := s.bucketFor(ctx, in.Name, auth.BucketEdit)
+	if err != nil {
 		return nil, err
 	}
 	base, err := in.revision()
 	if err != nil {
 		return nil, err
+	}
+	if base != present.Revision {
+		return nil, stale(present.Revision, showBucket(ctx, present))
 	}
 	if err := model.ValidateReason(in.Reason); err != nil {
 		return nil, err

@@ -40,7 +40,8 @@ func (s *server) listChanges(ctx context.Context, in *struct {
 	})
 }
 
-// bucketChanges hides what happened to a deleted bucket of the same name from those who may not read the whole log.
+// bucketChanges is the history of revisions: refused attempts have none and stand in the whole log only. What happened to
+// a deleted bucket of the same name is hidden from those who may not read that log.
 func (s *server) bucketChanges(ctx context.Context, in *struct {
 	Named
 	Paged
@@ -49,7 +50,7 @@ func (s *server) bucketChanges(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	q := model.ChangeQuery{TargetKind: model.TargetBucket, Target: b.Name, Cursor: in.Cursor, Limit: in.Limit}
+	q := model.ChangeQuery{TargetKind: model.TargetBucket, Target: b.Name, MinRevision: 1, Cursor: in.Cursor, Limit: in.Limit}
 	if !principalOf(ctx).Everywhere(auth.AuditRead) {
 		q.MinRevision = b.CreatedRevision
 	}

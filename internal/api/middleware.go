@@ -99,6 +99,9 @@ func refuseBadText(c *gin.Context) {
 	switch {
 	case !utf8.ValidString(c.Request.URL.Path) || strings.ContainsRune(c.Request.URL.Path, 0):
 		refuse(c, codeMalformed, "the path must be valid UTF-8 without NUL")
+	case strings.Contains(c.Request.URL.RawQuery, ";"):
+		// net/url drops such a part without a word, and the list would come back unfiltered.
+		refuse(c, codeMalformed, "a ; in the query must be written as %3B")
 	case err != nil || !utf8.ValidString(query) || strings.ContainsRune(query, 0):
 		refuse(c, codeMalformed, "the query must be percent-encoded UTF-8 without NUL")
 	}

@@ -108,6 +108,8 @@ func register[I, O any](r *routes, method, path string, needs auth.Permission, h
 func (r *routes) plain(path string, needs auth.Permission, h gin.HandlerFunc) {
 	r.note(http.MethodGet, path, needs)
 	r.engine.GET(path, h)
+	r.note(http.MethodHead, path, needs) // what probes ask
+	r.engine.HEAD(path, h)
 }
 
 func (r *routes) note(method, path string, needs auth.Permission) {

@@ -13,6 +13,7 @@ func TestEveryRouteNamesThePermissionItNeeds(t *testing.T) {
 	admin := auth.Principal{Name: "x", Role: model.RoleAdmin}
 	public := map[string]bool{
 		"GET /healthz": true, "GET /readyz": true, "GET /api/v1/openapi.json": true,
+		"HEAD /healthz": true, "HEAD /readyz": true, "HEAD /api/v1/openapi.json": true,
 		"POST /api/v1/auth/login": true, "POST /api/v1/auth/refresh": true, "POST /api/v1/auth/logout": true,
 	}
 	routes := engine.Routes()

@@ -110,6 +110,7 @@ func (s *server) mayCreate(ctx context.Context, apps []string) error {
 	if !p.May(auth.BucketCreate, relation) {
 		missing := auth.Missing(auth.BucketCreate)
 		missing.Message += "; a bucket must list at least one app that you own"
+		missing.Fields = []model.FieldError{{Field: "apps", Message: "must list at least one app that you own"}}
 		return missing
 	}
 	return nil

@@ -148,6 +148,7 @@ func TestHealthChecksSayWhetherRequestsCanBeServed(t *testing.T) {
 	w := onSQLite(t)
 	w.browser().do("GET", "/healthz", nil).want(t, http.StatusOK)
 	w.browser().do("GET", "/readyz", nil).want(t, http.StatusOK)
+	w.browser().do("HEAD", "/readyz", nil).want(t, http.StatusOK)
 	down := onSQLite(t, func(c *api.Config) { c.Health = &faultyHealth{} })
 	down.browser().do("GET", "/healthz", nil).want(t, http.StatusOK)
 	if a := down.browser().do("GET", "/readyz", nil); strings.Contains(string(a.body), "10.1.2.3") {
@@ -232,5 +233,27 @@ func TestHandlerServesARecorder(t *testing.T) {
 	api.New(api.Config{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 	if recorder.Code != http.StatusOK {
 		t.Errorf("status %d", recorder.Code)
+	}
+}
+
+// A filter that Go's query parser would drop is refused, and not answered with everything.
+func TestSemicolonInAQueryIsRefused(t *testing.T) {
+	c := onSQLite(t).as(root)
+	c.do("GET", buckets+"?search=zzz;q", nil).problem(t, http.StatusBadRequest)
+	if a := c.do("GET", buckets+"?search=zzz%3Bq", nil).want(t, http.StatusOK); !strings.Contains(string(a.body), `"items":[]`) {
+		t.Errorf("an escaped semicolon is part of the search: %s", a.body)
+	}
+}
+
+// The history of a bucket tells of its revisions; an attempt that was refused stands in the whole log.
+func TestRefusedAttemptIsInTheLogAndNotInTheHistory(t *testing.T) {
+	w := onSQLite(t)
+	w.as(vic).do("DELETE", bucketPath+"?reason=x", nil, "If-Match", `"1"`).problem(t, http.StatusForbidden)
+	auditor := w.as(aud)
+	if a := auditor.do("GET", bucketPath+"/changes", nil).want(t, http.StatusOK); strings.Contains(string(a.body), `"refused"`) || !strings.Contains(string(a.body), "bucket.create") {
+		t.Errorf("history: %s", a.body)
+	}
+	if a := auditor.do("GET", "/api/v1/changes?action=refused", nil).want(t, http.StatusOK); !strings.Contains(string(a.body), vic) {
+		t.Errorf("log: %s", a.body)
 	}
 }

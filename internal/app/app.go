@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -24,11 +25,8 @@ import (
 	"github.com/headgate/headgate/web"
 )
 
-// Limits of starting and stopping.
-const (
-	startTimeout = 60 * time.Second
-	stopTimeout  = 10 * time.Second
-)
+// stopTimeout bounds how long requests in hand may take to finish at the end.
+const stopTimeout = 10 * time.Second
 
 // App is one admin server.
 type App struct {
@@ -36,6 +34,7 @@ type App struct {
 	log       *slog.Logger
 	generated string // the first admin's password, when this start made one
 
+	unlock     func()               // lets go of the data folder; nil unless embedded
 	mini       *miniredis.Miniredis // nil unless embedded
 	store      *store.Store
 	rdb        redis.UniversalClient
@@ -51,8 +50,6 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	redis.SetLogger(poolLog{log})
 	a := &App{cfg: cfg, log: log}
 	if err := a.open(ctx); err != nil {
@@ -67,11 +64,21 @@ func (a *App) open(ctx context.Context) error {
 	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.Listen); err != nil {
 		return fmt.Errorf("can't listen on %s (%w); free the port, or set HEADGATE_LISTEN", a.cfg.Listen, err)
 	}
+	if a.cfg.Embedded {
+		if a.unlock, err = lockDataDir(a.cfg.DataDir); err != nil {
+			return err
+		}
+	}
 	if err := a.openRedis(ctx); err != nil {
 		return err
 	}
 	if a.store, err = openStore(ctx, a.cfg, a.log); err != nil {
 		return err
+	}
+	if found, err := a.engine.Health(ctx); err != nil {
+		a.log.Warn("Redis does not answer; changes are saved and reach it when it is back", "error", err)
+	} else if warning := policyWarning(found); warning != "" {
+		a.log.Warn(warning)
 	}
 	hasher := auth.NewHasher(auth.DefaultHashing)
 	if a.demo() {
@@ -89,11 +96,7 @@ func (a *App) open(ctx context.Context) error {
 func openStore(ctx context.Context, cfg Config, log *slog.Logger) (*store.Store, error) {
 	opened := store.Config{MySQLDSN: cfg.MySQLDSN, Log: log}
 	if cfg.Embedded {
-		path, err := embeddedDatabase(cfg.DataDir)
-		if err != nil {
-			return nil, err
-		}
-		opened = store.Config{SQLitePath: path, Log: log}
+		opened = store.Config{SQLitePath: filepath.Join(cfg.DataDir, "headgate.db"), Log: log}
 	}
 	s, err := store.Open(ctx, opened)
 	if model.CodeOf(err) == model.CodeInvalid {
@@ -124,9 +127,6 @@ func (a *App) openRedis(ctx context.Context) error {
 	}
 	a.rdb = rdb
 	a.engine = bucket.New(rdb, a.cfg.RedisPrefix)
-	if err := rdb.Ping(ctx).Err(); err != nil {
-		a.log.Warn("Redis does not answer; changes are saved and reach it when it is back", "error", err)
-	}
 	return nil
 }
 
@@ -204,7 +204,9 @@ func (a *App) Run(ctx context.Context) error {
 		// A request in hand may still be answered, and what was answered is in the database: stop in that order.
 		a.log.Info("stopping")
 		drain, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		err = a.server.Shutdown(drain)
+		if err = a.server.Shutdown(drain); err != nil {
+			_ = a.server.Close() // nobody may still write when the database is closed
+		}
 		cancel()
 	}
 	stop()
@@ -244,5 +246,8 @@ func (a *App) Close() {
 	}
 	if a.store != nil {
 		_ = a.store.Close()
+	}
+	if a.unlock != nil {
+		a.unlock()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/alicebob/miniredis/v2"
 )
@@ -19,10 +20,19 @@ func startEmbeddedRedis(listen string) (*miniredis.Miniredis, error) {
 	return m, nil
 }
 
-// embeddedDatabase returns the path of the embedded database's file and makes its folder.
-func embeddedDatabase(dir string) (string, error) {
+// lockDataDir makes the embedded database's folder and keeps a second server away from it: each would have a Redis of
+// its own and tell of saves that the other's applications never see. The lock ends with the process, however it ends.
+func lockDataDir(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("HEADGATE_DATA_DIR: can't make the folder %s: %w", dir, err)
+		return nil, fmt.Errorf("HEADGATE_DATA_DIR: can't make the folder %s: %w", dir, err)
 	}
-	return filepath.Join(dir, "headgate.db"), nil
+	file, err := os.OpenFile(filepath.Join(dir, "server.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("HEADGATE_DATA_DIR: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("another embedded server runs on the folder %s; stop it, or set HEADGATE_DATA_DIR", dir)
+	}
+	return func() { _ = file.Close() }, nil
 }

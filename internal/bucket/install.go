@@ -149,16 +149,20 @@ func (e *Engine) Remove(ctx context.Context, name string, revision int64, deploy
 	return result, wrap(err, "index", name)
 }
 
-// Restart begins a new generation because the state was lost though the definition stands: state starts now as AfterLoss
-// says. The revision stays. StatusAbsent when there is nothing to restart.
-func (e *Engine) Restart(ctx context.Context, name, deployment string) (InstallResult, error) {
+// ruleEpoch is the instant from which rule ids count ms (EPOCH in state.lua).
+var ruleEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Restart begins a new generation because state of before lost was lost though the definition stands: state starts now
+// as AfterLoss says. The revision stays. A generation that began after lost is left as it is (StatusUnchanged), so that
+// a restart done twice is a restart done once. StatusAbsent when there is nothing to restart.
+func (e *Engine) Restart(ctx context.Context, name, deployment string, lost time.Time) (InstallResult, error) {
 	if err := e.checkDeployment(deployment); err != nil {
 		return InstallResult{}, err
 	}
 	if !validName(name) {
 		return InstallResult{}, invalid("name", nameRule)
 	}
-	raw, err := e.run(ctx, restartScript, []string{e.keys.definition(name)}, format, deployment)
+	raw, err := e.run(ctx, restartScript, []string{e.keys.definition(name)}, format, deployment, lost.Sub(ruleEpoch).Milliseconds())
 	if err != nil {
 		return InstallResult{}, wrap(err, "restart", name)
 	}

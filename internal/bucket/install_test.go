@@ -198,7 +198,7 @@ func TestAForeignDeploymentIsRefused(t *testing.T) {
 		result, err = e.Remove(t.Context(), d.Name, 2, "other")
 		check(t, err)
 		expect(t, "remove", result, want)
-		result, err = e.Restart(t.Context(), d.Name, "other")
+		result, err = e.Restart(t.Context(), d.Name, "other", always)
 		check(t, err)
 		expect(t, "restart", result, want)
 		expectSame(t, before, e.snapshot(t, d.Name))
@@ -256,7 +256,7 @@ func TestAnUnknownFormatIsLeftUntouched(t *testing.T) {
 		result, err := e.Remove(t.Context(), d.Name, 9, deployment)
 		check(t, err)
 		expect(t, "remove", result.Status, bucket.StatusUnknownFormat)
-		result, err = e.Restart(t.Context(), d.Name, deployment)
+		result, err = e.Restart(t.Context(), d.Name, deployment, always)
 		check(t, err)
 		expect(t, "restart", result.Status, bucket.StatusUnknownFormat)
 		if err := e.Adopt(t.Context(), "other"); err == nil {

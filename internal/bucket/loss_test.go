@@ -30,7 +30,7 @@ func TestAfterALossStateStartsAsTheDefinitionSays(t *testing.T) {
 				expect(t, "status", result.Status, bucket.StatusInstalled)
 			},
 			"state": func(d bucket.Definition) {
-				result, err := e.Restart(t.Context(), d.Name, deployment)
+				result, err := e.Restart(t.Context(), d.Name, deployment, always)
 				check(t, err)
 				expect(t, "result", result, bucket.InstallResult{Status: bucket.StatusInstalled, Revision: 1, Deployment: deployment})
 			},
@@ -98,15 +98,42 @@ func TestSurvivingStateOfALostDefinitionIsNotUsed(t *testing.T) {
 // TestRestartNeedsADefinition: there is nothing to restart without one, nor under a tombstone.
 func TestRestartNeedsADefinition(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {
-		result, err := e.Restart(t.Context(), "b", deployment)
+		result, err := e.Restart(t.Context(), "b", deployment, always)
 		check(t, err)
 		expect(t, "result", result, bucket.InstallResult{Status: bucket.StatusAbsent})
 		_, err = e.Remove(t.Context(), "b", 7, deployment)
 		check(t, err)
 		before := e.snapshot(t, "b")
-		result, err = e.Restart(t.Context(), "b", deployment)
+		result, err = e.Restart(t.Context(), "b", deployment, always)
 		check(t, err)
 		expect(t, "result", result, bucket.InstallResult{Status: bucket.StatusAbsent, Revision: 7, Tombstone: true})
 		expectSame(t, before, e.snapshot(t, "b"))
+	})
+}
+
+// TestARestartDoneTwiceIsDoneOnce: several servers, and one that tries again, find the same loss; a bucket that starts
+// full must not be filled by each of them.
+func TestARestartDoneTwiceIsDoneOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		d := definition(10, 1, time.Hour)
+		d.AfterLoss = bucket.LossFull
+		e.install(t, d)
+		e.pass(t, 10*time.Millisecond, d.Name)
+		lost, err := e.Time(t.Context())
+		check(t, err)
+		testenv.Eventually(t, time.Second, "the clock of Redis moves on", func() bool {
+			e.pass(t, time.Millisecond, d.Name)
+			now, err := e.Time(t.Context())
+			return err == nil && now.Sub(lost) > 2*time.Millisecond
+		})
+		result, err := e.Restart(t.Context(), d.Name, deployment, lost)
+		check(t, err)
+		expect(t, "status", result.Status, bucket.StatusInstalled)
+		e.one(t, d, 10)
+		before := e.snapshot(t, d.Name)
+		result, err = e.Restart(t.Context(), d.Name, deployment, lost)
+		check(t, err)
+		expect(t, "result", result, bucket.InstallResult{Status: bucket.StatusUnchanged, Revision: 1, Deployment: deployment})
+		expectSame(t, before, e.snapshot(t, d.Name))
 	})
 }

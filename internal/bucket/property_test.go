@@ -315,7 +315,7 @@ func (s *story) lose() {
 		_, err := s.Install(ctx, s.d, lost)
 		check(s.t, err)
 	case 1:
-		_, err := s.Restart(ctx, s.d.Name, deployment)
+		_, err := s.Restart(ctx, s.d.Name, deployment, always)
 		check(s.t, err)
 	case 2:
 		_, err := s.Remove(ctx, s.d.Name, s.d.Revision+1, deployment)

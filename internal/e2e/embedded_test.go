@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -68,4 +69,20 @@ func TestDemoCanBeSwitchedOff(t *testing.T) {
 	if strings.Contains(a.out.String(), "headgate-demo") {
 		t.Errorf("the sample password is printed:\n%s", a.out)
 	}
+}
+
+// Two servers on one data folder would have a Redis each and contradict one another: the second does not start, and the
+// folder is free again when the first was killed.
+func TestOneEmbeddedServerADataFolder(t *testing.T) {
+	dir := t.TempDir()
+	first := startAdmin(t, embeddedSettings(dir), "serve", "--embedded")
+	settings := embeddedSettings(dir, fmt.Sprintf("HEADGATE_LISTEN=127.0.0.1:%d", freePort(t)))
+	if code, printed := runAdmin(t, settings, "serve", "--embedded"); code != 1 || !strings.Contains(printed, "another embedded server runs on the folder") {
+		t.Errorf("the second server: exit code %d, %s", code, printed)
+	}
+	if err := first.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-first.done
+	startAdmin(t, embeddedSettings(dir), "serve", "--embedded")
 }

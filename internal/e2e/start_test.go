@@ -37,6 +37,7 @@ func TestImpossibleStartEndsWithOneClearLine(t *testing.T) {
 		{"--embedded beside a Redis URL", []string{redisURL}, []string{"serve", "--embedded"}, "--embedded can't stand beside"},
 		{"a DSN without a Redis URL", []string{"HEADGATE_MYSQL_DSN=a:b@tcp(" + nobody + ")/x"}, []string{"serve"}, "HEADGATE_REDIS_URL"},
 		{"a DSN that can't be read", []string{listen, redisURL, "HEADGATE_MYSQL_DSN=mysql://wrong"}, []string{"serve"}, "HEADGATE_MYSQL_DSN"},
+		{"a DSN that can't be read, and no Redis", []string{listen, "HEADGATE_REDIS_URL=redis://" + nobody, "HEADGATE_MYSQL_DSN=foo"}, []string{"serve"}, "HEADGATE_MYSQL_DSN"},
 		{"a database that does not answer", []string{listen, redisURL, "HEADGATE_MYSQL_DSN=u:hush-hush@tcp(" + nobody + ")/x"}, []string{"serve"}, nobody},
 		{"a wrong database password", []string{listen, redisURL, "HEADGATE_MYSQL_DSN=" + wrongPassword(t)}, []string{"serve"}, "refuses the user"},
 		{"a Redis URL that can't be read", []string{listen, "HEADGATE_REDIS_URL=http://x", "HEADGATE_MYSQL_DSN=" + testenv.MySQL(t)}, []string{"serve"}, "HEADGATE_REDIS_URL must look like"},
@@ -65,8 +66,8 @@ func TestImpossibleStartEndsWithOneClearLine(t *testing.T) {
 
 // Every wrong setting is named in one go, so that nobody mends them one start at a time.
 func TestAllWrongSettingsAreReportedTogether(t *testing.T) {
-	_, printed := runAdmin(t, []string{"HEADGATE_DEMO=perhaps", "HEADGATE_LOG_LEVEL=loud", "HEADGATE_REPAIR_INTERVAL=1ns"}, "serve", "--embedded")
-	for _, name := range []string{"HEADGATE_DEMO", "HEADGATE_LOG_LEVEL", "HEADGATE_REPAIR_INTERVAL"} {
+	_, printed := runAdmin(t, []string{"HEADGATE_DEMO=perhaps", "HEADGATE_LOG_LEVEL=loud", "HEADGATE_LISTEN=nonsense", "HEADGATE_ADMIN_PASSWORD=short"}, "serve", "--embedded")
+	for _, name := range []string{"HEADGATE_DEMO", "HEADGATE_LOG_LEVEL", "HEADGATE_LISTEN", "HEADGATE_ADMIN_PASSWORD"} {
 		if !strings.Contains(printed, name) {
 			t.Errorf("%s is not named in %q", name, printed)
 		}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a definition (DESIGN: a bucket definition).
+// Bounds of a definition.
 const (
 	MaxPermitsBound  = 1_000_000_000
 	RateBound        = 1_000_000_000

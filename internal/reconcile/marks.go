@@ -138,16 +138,16 @@ func (r *Reconciler) restartAll(ctx context.Context, deployment string, remember
 }
 
 // restart brings one bucket and restarts what was there of it, even if it could not be brought. A definition that was
-// lost is born anew by its install; one born after the last mark was restarted or installed since the loss, by another
-// server or by a save.
+// lost is born anew by its install; the engine leaves alone what began after the last mark, for that was restarted or
+// installed since the loss, by an earlier try, another server or a save.
 func (r *Reconciler) restart(ctx context.Context, deployment string, row model.SyncRow, found reading, remembered time.Time) error {
 	err := r.pushInPass(ctx, deployment, row.Name, 0, true)
-	if err != nil || row.Deleted || !found.Present || found.Tombstone || found.Born.After(remembered) {
+	if err != nil || row.Deleted || !found.Present || found.Tombstone {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, r.pushTimeout)
 	defer cancel()
-	result, err := r.engine.Restart(bounded, row.Name, deployment)
+	result, err := r.engine.Restart(bounded, row.Name, deployment, remembered)
 	switch {
 	case err != nil && !isReply(err):
 		return redisTrouble(err) // the new mark waits until every bucket was reached

@@ -149,6 +149,7 @@ func TestInterruptedRestartIsFoundAgain(t *testing.T) {
 		w.create("a")
 		w.create("b")
 		w.repair(w.server())
+		w.repair(w.server()) // a mark that is younger than the buckets
 		w.granted("a", 10)
 		w.granted("b", 10)
 		remembered, err := w.store.EpochMark(t.Context())

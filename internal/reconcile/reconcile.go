@@ -50,7 +50,7 @@ type Store interface {
 type Engine interface {
 	Install(ctx context.Context, d bucket.Definition, o bucket.InstallOptions) (bucket.InstallResult, error)
 	Remove(ctx context.Context, name string, revision int64, deployment string) (bucket.InstallResult, error)
-	Restart(ctx context.Context, name, deployment string) (bucket.InstallResult, error)
+	Restart(ctx context.Context, name, deployment string, lost time.Time) (bucket.InstallResult, error)
 	Read(ctx context.Context, names ...string) ([]bucket.Installed, error)
 	IndexedNames(ctx context.Context) ([]string, error)
 	Claim(ctx context.Context, deployment string) (owner string, err error)

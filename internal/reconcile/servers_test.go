@@ -53,13 +53,13 @@ func (e *tampered) Remove(ctx context.Context, name string, revision int64, depl
 	return e.Engine.Remove(ctx, name, revision, deployment)
 }
 
-func (e *tampered) Restart(ctx context.Context, name, deployment string) (bucket.InstallResult, error) {
+func (e *tampered) Restart(ctx context.Context, name, deployment string, lost time.Time) (bucket.InstallResult, error) {
 	if e.restart != nil {
 		if err := e.restart(name); err != nil {
 			return bucket.InstallResult{}, err
 		}
 	}
-	return e.Engine.Restart(ctx, name, deployment)
+	return e.Engine.Restart(ctx, name, deployment, lost)
 }
 
 func (e *tampered) Time(ctx context.Context) (time.Time, error) {

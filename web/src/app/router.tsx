@@ -18,7 +18,7 @@ export const router = createBrowserRouter([
     ErrorBoundary: ErrorPage,
     HydrateFallback: PageLoader,
     children: [
-      { index: true, loader: () => redirect('/buckets') },
+      { index: true, loader: () => redirect('/buckets'), Component: PageLoader },
       {
         ErrorBoundary: ErrorPage,
         children: [

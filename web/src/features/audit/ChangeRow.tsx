@@ -8,6 +8,7 @@ import { absoluteTime } from '@/lib/format/time';
 import { actionText } from '@/components/action-text';
 import { ChangeDiff } from '@/components/ChangeDiff';
 import { Copy } from '@/components/CodeBlock';
+import { reasonText } from '@/components/reason-text';
 import { RelativeTime } from '@/components/RelativeTime';
 
 /** One row of the audit log; its difference opens beneath it. */
@@ -38,7 +39,7 @@ export function ChangeRow({ change }: { change: Change }) {
         </Group>
         {change.reason && (
           <Text size="sm" mt={4} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-            {change.reason}
+            {reasonText(change, t)}
           </Text>
         )}
         <Button

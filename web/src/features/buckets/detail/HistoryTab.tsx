@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { Bucket, Change } from '@/lib/api/types';
 import { actionText } from '@/components/action-text';
 import { ChangeDiff } from '@/components/ChangeDiff';
+import { reasonText } from '@/components/reason-text';
 import { RelativeTime } from '@/components/RelativeTime';
 import { ErrorState } from '@/components/States';
 import { useBucketChanges } from '@/features/buckets/api/changes';
@@ -58,7 +59,7 @@ function Entry({ change }: { change: Change }) {
       </Group>
       {change.reason && (
         <Text mb="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-          {change.reason}
+          {reasonText(change, t)}
         </Text>
       )}
       <ChangeDiff change={change} />

@@ -109,6 +109,8 @@ export function BucketEditor({ latest }: { latest: Bucket }) {
       <ReviewDialog
         opened={reviewing}
         onClose={() => setReviewing(false)}
+        // The closing dialog gives the focus back to its button; what was refused gets it only after that.
+        onClosed={() => Object.keys(form.errors).length > 0 && focusInvalid()}
         differences={differences}
         before={before}
         after={yours}

@@ -12,6 +12,8 @@ import { reasonError } from './validate';
 interface ReviewDialogProps {
   opened: boolean;
   onClose: () => void;
+  /** Called when the dialog is gone and has given the focus back. */
+  onClosed: () => void;
   differences: FieldDifference[];
   before: Definition;
   after: Definition;
@@ -26,6 +28,7 @@ export function ReviewDialog(props: ReviewDialogProps) {
     <Modal
       opened={props.opened}
       onClose={props.onClose}
+      onExitTransitionEnd={props.onClosed}
       title={t('edit.reviewTitle')}
       size="xl"
       closeButtonProps={{ 'aria-label': t('common.close') }}

@@ -56,6 +56,17 @@ export const people = {
     disable: 'Disabled',
     disableHint: 'Logs the person out at once and keeps them out. Nothing of theirs is deleted.',
   },
+  serverReason: {
+    wrong_password: 'Wrong password',
+    no_such_user: 'No such user',
+    disabled: 'The user is disabled',
+    reused: 'An old refresh token came back; its session was ended',
+    sample_data: 'Sample data',
+    first_start: 'First start',
+    redis_ahead: 'Redis had this revision or a later one with other content',
+    command_line: 'On the command line',
+    needs: '{{request}} needs the permission {{permission}}',
+  },
   audit: {
     title: 'Audit log',
     description: 'Every change, login and refused attempt, newest first. Nothing here can be edited.',

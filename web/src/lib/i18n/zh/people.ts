@@ -58,6 +58,17 @@ export const people: typeof en = {
     disable: '停用',
     disableHint: '立即退出其登录并禁止再次登录，不会删除其任何内容。',
   },
+  serverReason: {
+    wrong_password: '密码错误',
+    no_such_user: '没有此用户',
+    disabled: '该用户已停用',
+    reused: '旧的刷新令牌再次出现，其会话已结束',
+    sample_data: '示例数据',
+    first_start: '首次启动',
+    redis_ahead: 'Redis 中已有此版本或更新的版本，且内容不同',
+    command_line: '通过命令行',
+    needs: '{{request}} 需要权限 {{permission}}',
+  },
   audit: {
     title: '审计日志',
     description: '所有变更、登录和被拒绝的尝试，最新的在前。此处内容无法修改。',

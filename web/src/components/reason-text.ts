@@ -1,0 +1,25 @@
+import type { TFunction } from 'i18next';
+import type { Change } from '@/lib/api/types';
+
+/** What the server itself gives as reasons, word for word, and the key of each. People's own reasons stay as written. */
+const known: Record<string, string> = {
+  'wrong password': 'wrong_password',
+  'no such user': 'no_such_user',
+  'the user is disabled': 'disabled',
+  'an old refresh token came back; its session was ended': 'reused',
+  'sample data': 'sample_data',
+  'first start': 'first_start',
+  'command line': 'command_line',
+  'Redis had this revision or a later one with other content': 'redis_ahead',
+};
+
+const refusal = /^(\S+ \S+) needs (\S+)$/;
+const byServer = new Set(['login.refused', 'session.reuse']);
+
+/** The reason of a change in the reader's language. */
+export function reasonText({ action, actor, reason }: Pick<Change, 'action' | 'actor' | 'reason'>, t: TFunction): string {
+  const [, request, permission] = (action === 'refused' && refusal.exec(reason)) || [];
+  if (request && permission) return t('serverReason.needs', { request, permission });
+  const key = byServer.has(action) || actor === 'system' ? known[reason] : undefined;
+  return key ? t(`serverReason.${key}`) : reason;
+}
