@@ -44,8 +44,9 @@ type App struct {
 	server     *http.Server
 }
 
-// New opens everything that the server needs: the address, Redis, the database. It fails with one clear line; what had been opened is closed again. A Redis that does not answer is no
-// failure: the console works without it, and the definitions arrive when it is back.
+// New opens everything that the server needs: the address, Redis, the database. It fails with one clear line; what had
+// been opened is closed again. A Redis that does not answer is no failure: the console works without it, and the
+// definitions arrive when it is back.
 func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (a *App) open(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.openRedis(ctx); err != nil {
+	if err := a.openRedis(); err != nil {
 		return err
 	}
 	if a.store, err = openStore(ctx, a.cfg, a.log); err != nil {
@@ -112,7 +113,7 @@ func openStore(ctx context.Context, cfg Config, log *slog.Logger) (*store.Store,
 	return s, nil
 }
 
-func (a *App) openRedis(ctx context.Context) error {
+func (a *App) openRedis() error {
 	url := a.cfg.RedisURL
 	if a.cfg.Embedded {
 		var err error

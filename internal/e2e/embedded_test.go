@@ -83,6 +83,8 @@ func TestOneEmbeddedServerADataFolder(t *testing.T) {
 	if err := first.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-first.done
+	if err := <-first.done; err == nil {
+		t.Error("a killed server ended well")
+	}
 	startAdmin(t, embeddedSettings(dir), "serve", "--embedded")
 }
