@@ -202,16 +202,13 @@ func TestMarkInFlightIsNoLoss(t *testing.T) {
 		mark, _, err := w.engine.ReadMark(t.Context())
 		must(t, err)
 		must(t, w.store.SetEpochMark(t.Context(), mark.Add(time.Minute)))
-		second := w.server()
-		var comparing sync.WaitGroup
-		comparing.Go(func() {
-			if err := second.Repair(t.Context()); err != nil {
-				t.Error(err)
-			}
+		var first sync.Once
+		second := w.server(func(c *reconcile.Config) {
+			c.Engine = &tampered{Engine: w.engine, marked: func() { // the first server's write comes after a look at the mark
+				first.Do(func() { must(t, w.engine.WriteMark(t.Context(), mark.Add(time.Minute))) })
+			}}
 		})
-		<-time.After(100 * time.Millisecond) // the first server is slow
-		must(t, w.engine.WriteMark(t.Context(), mark.Add(time.Minute)))
-		comparing.Wait()
+		w.repair(second)
 		if !second.Status().LastLoss.IsZero() {
 			t.Error("a loss was found")
 		}

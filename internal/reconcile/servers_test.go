@@ -24,6 +24,7 @@ type tampered struct {
 	remove  func(name string)
 	restart func(name string) error
 	time    func()
+	marked  func() // after a reading of the mark
 	before  func() // a reading of definitions
 	after   func()
 }
@@ -60,6 +61,14 @@ func (e *tampered) Restart(ctx context.Context, name, deployment string, lost ti
 		}
 	}
 	return e.Engine.Restart(ctx, name, deployment, lost)
+}
+
+func (e *tampered) ReadMark(ctx context.Context) (time.Time, bool, error) {
+	mark, ok, err := e.Engine.ReadMark(ctx)
+	if e.marked != nil {
+		e.marked()
+	}
+	return mark, ok, err
 }
 
 func (e *tampered) Time(ctx context.Context) (time.Time, error) {
