@@ -28,7 +28,9 @@ var mayImport = []struct {
 	{"internal/reconcile", []string{"internal/model", "internal/bucket"}},
 	{"internal/api", []string{"internal/model", "internal/auth"}},
 	{"client", []string{"internal/bucket"}},
-	{"client/*limit", []string{"client"}},
+	{"client/httplimit", []string{"client"}},
+	{"client/ginlimit", []string{"client", "client/httplimit"}}, // what the middlewares have in common stands in httplimit
+	{"client/grpclimit", []string{"client", "client/httplimit"}},
 	{"cmd/client-demo", []string{"client"}},
 	{"cmd/admin", []string{"internal/app"}},
 	{"internal/app", []string{"*", "internal/*", "client/*"}},
@@ -44,6 +46,7 @@ var mayUse = map[string][]string{
 	"github.com/redis/go-redis":      {"internal/bucket", "client", "internal/app", "cmd/client-demo"},
 	"github.com/gin-gonic/gin":       {"internal/api", "client/ginlimit"},
 	"github.com/danielgtaylor/huma":  {"internal/api"},
+	"google.golang.org/grpc":         {"client/grpclimit"},
 	"github.com/golang-jwt/jwt":      {"internal/auth"},
 	"github.com/alicebob/miniredis":  {"internal/app"},
 	"github.com/testcontainers/":     {},
