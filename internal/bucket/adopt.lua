@@ -1,7 +1,7 @@
 -- adopt: makes the deployment the owner of a definition, whoever had it. Nothing else changes, nor its TTL.
 --
 -- KEYS[1]  the definition
--- ARGV     format, deployment
+-- ARGV     deployment
 --
 -- Reply: 1 done; 0 there is no definition; -4 unknown format, unchanged.
 -- O(1)
@@ -10,8 +10,8 @@ local fmt = redis.call('HGET', KEYS[1], 'fmt')
 if not fmt then
   return 0
 end
-if fmt ~= FORMAT or ARGV[1] ~= FORMAT then
+if fmt ~= FORMAT then
   return -4
 end
-redis.call('HSET', KEYS[1], 'dep', ARGV[2])
+redis.call('HSET', KEYS[1], 'dep', ARGV[1])
 return 1

@@ -81,33 +81,65 @@ const (
 	wireNotConfigured = 0
 	wireStale         = -3
 	wireUnknownFormat = -4
+	wireTooMany       = -2 // in place of an entry's granted
 )
 
-// decodeReply reads the answer of acquire.lua to a call of so many entries.
-func decodeReply(reply any, entries int) (Reply, error) {
-	t := tupleOf(reply)
-	status := t.int()
-	r := Reply{Revision: t.count()}
-	r.Now = time.UnixMicro(t.int()).UTC()
-	switch status {
-	case wireDecided:
-		r.Verdict = VerdictDecided
-		t.describe(&r)
-		t.results(&r, entries)
-	case wireStale:
-		r.Verdict = VerdictStale
-		t.describe(&r)
-	case wireNotConfigured:
-		r.Verdict = t.reason()
-	case wireUnknownFormat:
-		r.Verdict = VerdictUnknownFormat
-	default:
-		return Reply{}, errReply
+// decode reads the answer of acquire.lua.
+func (c *Call) decode(value any) (Reply, error) {
+	t := tupleOf(value)
+	r, decided := t.head(c.Target.Facts)
+	if decided {
+		t.results(&r, c.Entries)
 	}
 	if err := t.end(); err != nil {
 		return Reply{}, err
 	}
 	return r, nil
+}
+
+// head reads what the answers of all deciding scripts begin with; results follow only when decided. believed are the
+// caller's facts, for which the script sends nothing when they hold.
+func (t *tuple) head(believed *Facts) (r Reply, decided bool) {
+	status := t.int()
+	r.Now = time.UnixMicro(t.int()).UTC()
+	if status == wireUnknownFormat {
+		r.Verdict = VerdictUnknownFormat
+		return r, false
+	}
+	r.Revision = t.count()
+	switch status {
+	case wireDecided, wireStale:
+		r.RuleID = t.count()
+		r.Facts = t.facts(believed, r.Revision)
+		r.Verdict = VerdictStale
+		if status == wireDecided {
+			r.Verdict = VerdictDecided
+		}
+	case wireNotConfigured:
+		r.Verdict = t.reason()
+	default:
+		t.err = errReply
+	}
+	return r, status == wireDecided
+}
+
+// facts reads a head; an empty one says that what the caller believes holds.
+func (t *tuple) facts(believed *Facts, revision int64) *Facts {
+	head := t.string()
+	if t.err != nil {
+		return nil
+	}
+	if head == "" {
+		if believed == nil || believed.Revision != revision {
+			t.err = errReply
+		}
+		return believed
+	}
+	f, err := parseHead(head)
+	if err != nil {
+		t.err = err
+	}
+	return f
 }
 
 func (t *tuple) reason() Verdict {
@@ -124,35 +156,32 @@ func (t *tuple) reason() Verdict {
 	}
 }
 
-func (t *tuple) describe(r *Reply) {
-	r.Generation = t.count()
-	r.Partition = t.string()
-	r.Mode = t.string()
-	r.OnFailure = t.string()
-	r.MaxPermits = t.count()
-	r.Rate = t.count()
-	r.Period = t.micros()
-	wait := t.count()
-	if wait > MaxWaitBound.Milliseconds() {
+func (t *tuple) results(r *Reply, entries []Entry) {
+	if len(t.items) != 4*len(entries) {
 		t.err = errReply
 		return
 	}
-	r.MaxWait = time.Duration(wait) * time.Millisecond
+	r.Results = make([]Result, len(entries))
+	for i := range r.Results {
+		r.Results[i] = t.result(&entries[i])
+	}
 }
 
-func (t *tuple) results(r *Reply, entries int) {
-	if len(t.items) != 5*entries {
+// result reads the four numbers of one entry.
+func (t *tuple) result(e *Entry) Result {
+	granted := t.int()
+	r := Result{Granted: granted, Remaining: t.count(), RetryAfter: t.micros(), ResetAfter: t.micros()}
+	switch {
+	case granted == wireTooMany:
+		r.Code, r.Granted = CodeTooMany, 0
+	case granted < 0 || granted > e.Count:
 		t.err = errReply
-		return
+	case granted < e.Count || e.Count == 0 && r.RetryAfter > 0:
+		r.Code = CodeLimited
+	default:
+		r.Code = CodeGranted
 	}
-	r.Results = make([]Result, entries)
-	for i := range r.Results {
-		code := Code(t.int())
-		if code != CodeGranted && code != CodeLimited && code != CodeTooMany {
-			t.err = errReply
-		}
-		r.Results[i] = Result{Code: code, Granted: t.count(), Remaining: t.count(), RetryAfter: t.micros(), ResetAfter: t.micros()}
-	}
+	return r
 }
 
 // decodeInstall reads the answer of install.lua, remove.lua and restart.lua.

@@ -11,8 +11,14 @@ import (
 // AllApps is the entry of Definition.Apps that stands for every app.
 const AllApps = "*"
 
-// TokenBucket is the one algorithm that this version installs and decides.
-const TokenBucket = "token_bucket"
+// Algorithms: how a bucket counts.
+const (
+	TokenBucket   = "token_bucket"   // permits arrive at a rate, up to max_permits
+	FixedWindow   = "fixed_window"   // max_permits in each period, aligned to the UTC epoch
+	SlidingWindow = "sliding_window" // max_permits in any period, counted in sub-buckets of a sixtieth
+	SlidingLog    = "sliding_log"    // max_permits in any period, exactly
+	Concurrency   = "concurrency"    // max_permits leases at a time, each of a period unless renewed
+)
 
 // Partitions: whose usage is counted together.
 const (
@@ -45,21 +51,24 @@ const (
 	PeriodMax    = 31 * 24 * time.Hour   // longest period
 	FillTimeMax  = 3660 * 24 * time.Hour // longest max_permits·period/rate: ten years
 	MaxWaitBound = time.Hour             // longest max_wait
-	AppsBound    = 1000                  // apps of one definition
-	revisionMax  = int64(1)<<53 - 1      // Lua's numbers are exact up to here
+	EntriesMax   = 100_000               // max_permits of sliding_log and concurrency
+	LeaseMin     = time.Second           // least period of concurrency
+	ShardsBound  = 64
+	AppsBound    = 1000             // apps of one definition
+	revisionMax  = int64(1)<<53 - 1 // Lua's numbers are exact up to here
 )
 
 // Definition is one bucket as Redis enforces it.
 type Definition struct {
 	Name       string
-	Revision   int64         // 1..2^53-1, +1 at every change of this name
-	Apps       []string      // names, or AllApps alone
-	Algorithm  string        // TokenBucket
-	MaxPermits int64         // 1..1,000,000,000
-	Rate       int64         // permits per Period, 1..1,000,000,000
-	Period     time.Duration // whole ms, 1 ms..31 d
+	Revision   int64    // 1..2^53-1, +1 at every change of this name
+	Apps       []string // names, or AllApps alone
+	Algorithm  string
+	MaxPermits int64         // 1..1,000,000,000; sliding_log and concurrency ..100,000
+	Rate       int64         // of token_bucket: permits per Period, 1..1,000,000,000; else ignored
+	Period     time.Duration // whole ms, 1 ms..31 d; of concurrency the lease time, at least 1 s
 	Partition  string
-	Shards     int // 1
+	Shards     int // 1..64; more than 1 for the key partitions only
 	Mode       string
 	MaxWait    time.Duration // whole ms, 0..1 h
 	OnFailure  string
@@ -86,10 +95,10 @@ func (d *Definition) Validate() error {
 		return invalid("name", nameRule)
 	case d.Revision < 1 || d.Revision > revisionMax:
 		return invalid("revision", "must be 1..%d, not %d", revisionMax, d.Revision)
-	case d.Algorithm != TokenBucket:
-		return invalid("algorithm", "must be %s: this version does not enforce %q", TokenBucket, d.Algorithm)
-	case d.Shards != 1:
-		return invalid("shards", "must be 1: this version does not spread keys over %d slots", d.Shards)
+	case d.Shards < 1 || d.Shards > ShardsBound:
+		return invalid("shards", "must be 1..%d, not %d", ShardsBound, d.Shards)
+	case d.Shards > 1 && !Keyed(d.Partition):
+		return invalid("shards", "must be 1 unless the partition is key or app_key, not %d", d.Shards)
 	case d.MaxWait < 0 || d.MaxWait > MaxWaitBound || d.MaxWait%time.Millisecond != 0:
 		return invalid("max_wait", "must be whole milliseconds, 0..%s", MaxWaitBound)
 	}
@@ -107,6 +116,7 @@ func (d *Definition) validateChoices() error {
 		field, value string
 		allowed      []string
 	}{
+		{"algorithm", d.Algorithm, []string{TokenBucket, FixedWindow, SlidingWindow, SlidingLog, Concurrency}},
 		{"partition", d.Partition, []string{PartitionShared, PartitionApp, PartitionKey, PartitionAppKey}},
 		{"mode", d.Mode, []string{ModeEnforce, ModeShadow, ModeOff}},
 		{"on_redis_failure", d.OnFailure, []string{FailOpen, FailClosed, FailLocal}},
@@ -122,12 +132,17 @@ func (d *Definition) validateChoices() error {
 
 func (d *Definition) validateRule() error {
 	switch {
-	case d.MaxPermits < 1 || d.MaxPermits > PermitsBound:
-		return invalid("max_permits", "must be 1..%d, not %d", PermitsBound, d.MaxPermits)
-	case d.Rate < 1 || d.Rate > PermitsBound:
+	case d.MaxPermits < 1 || d.MaxPermits > d.permitsBound():
+		return invalid("max_permits", "must be 1..%d, not %d", d.permitsBound(), d.MaxPermits)
+	case d.Algorithm == TokenBucket && (d.Rate < 1 || d.Rate > PermitsBound):
 		return invalid("rate", "must be 1..%d, not %d", PermitsBound, d.Rate)
+	case d.Algorithm == Concurrency && d.Period < LeaseMin:
+		return invalid("period", "must be at least %s, the shortest lease, not %s", LeaseMin, d.Period)
 	case d.Period < PeriodMin || d.Period > PeriodMax || d.Period%time.Millisecond != 0:
 		return invalid("period", "must be whole milliseconds, %s..%s, not %s", PeriodMin, PeriodMax, d.Period)
+	}
+	if d.Algorithm != TokenBucket {
+		return nil
 	}
 	// max·period reaches 2^71 µs, so it is compared in 128 bits.
 	hi, lo := bits.Mul64(uint64(d.MaxPermits), uint64(d.Period.Microseconds()))
@@ -153,8 +168,19 @@ func (d *Definition) validateApps() error {
 	return nil
 }
 
-// reduced returns rate/period as the smallest whole numbers: num permits arrive in den µs.
-func (d *Definition) reduced() (num, den int64) {
+// permitsBound is the largest max_permits of the algorithm.
+func (d *Definition) permitsBound() int64 {
+	if d.Algorithm == SlidingLog || d.Algorithm == Concurrency {
+		return EntriesMax
+	}
+	return PermitsBound
+}
+
+// limit returns num and den, with num permits per den µs: of token_bucket rate/period in lowest terms.
+func (d *Definition) limit() (num, den int64) {
+	if d.Algorithm != TokenBucket {
+		return d.MaxPermits, d.Period.Microseconds()
+	}
 	num, den = d.Rate, d.Period.Microseconds()
 	g, r := num, den
 	for r != 0 {

@@ -41,7 +41,7 @@ func (e *Engine) Adopt(ctx context.Context, deployment string) error {
 	}
 	var unknown []error
 	for _, name := range names {
-		reply, err := e.run(ctx, adoptScript, []string{e.keys.definition(name)}, format, deployment)
+		reply, err := e.run(ctx, adoptScript, []string{e.keys.definition(name)}, deployment)
 		if err != nil {
 			return wrap(err, "adopt", name)
 		}

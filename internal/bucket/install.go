@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"strconv"
 	"time"
 )
 
@@ -42,12 +43,17 @@ type Installed struct {
 	Definition
 	Generation int64     // changes when the state started anew
 	Born       time.Time // the state's start when it started empty; zero when it started full
+	// Damaged says that something else than Install changed the definition: what the scripts act on, or a shard's copy,
+	// is not what the other fields tell.
+	Damaged bool
 }
 
 // Install makes d what Redis enforces, if d.Revision is newer than what is there, and lists d.Name in the index. An
 // older or equal revision changes nothing. A changed limit settles the permits of partition shared, and of partition app
 // with its apps listed, at once; all other state follows at its next use. A changed algorithm, partition or shards, a
-// name recreated under its tombstone, and Lost begin a new generation of state.
+// name recreated under its tombstone, and Lost begin a new generation of state. With several shards each gets its copy,
+// so one that lost it gets it again also under an equal revision; the result is that of the definition itself, which
+// comes last.
 func (e *Engine) Install(ctx context.Context, d Definition, o InstallOptions) (InstallResult, error) {
 	if err := e.checkDeployment(o.Deployment); err != nil {
 		return InstallResult{}, err
@@ -58,12 +64,7 @@ func (e *Engine) Install(ctx context.Context, d Definition, o InstallOptions) (I
 	if err := e.rdb.SAdd(ctx, e.keys.index(), d.Name).Err(); err != nil {
 		return InstallResult{}, wrap(err, "index", d.Name)
 	}
-	keys := append([]string{e.keys.definition(d.Name)}, e.listableStates(d.Name, d.Partition, d.Apps)...)
-	raw, err := e.run(ctx, installScript, keys, installArgs(d, o)...)
-	if err != nil {
-		return InstallResult{}, wrap(err, "install", d.Name)
-	}
-	result, err := decodeInstall(raw)
+	result, err := e.installCopies(ctx, d, o)
 	if err != nil {
 		return InstallResult{}, wrap(err, "install", d.Name)
 	}
@@ -74,14 +75,43 @@ func (e *Engine) Install(ctx context.Context, d Definition, o InstallOptions) (I
 	return result, wrap(e.rdb.SAdd(ctx, e.keys.index(), d.Name).Err(), "index", d.Name)
 }
 
+// installCopies installs the copies of the shards, and when all are there the definition that callers ask first.
+func (e *Engine) installCopies(ctx context.Context, d Definition, o InstallOptions) (InstallResult, error) {
+	args := installArgs(d, o)
+	copies := e.keys.definitions(d.Name, d.Shards)
+	last := len(copies) - 1
+	requests := make([]request, 0, last)
+	for _, key := range copies[:last] {
+		r := newRequest(installScript, 1, len(args))
+		r.args = append(append(r.args, key), args...)
+		requests = append(requests, r)
+	}
+	for _, s := range e.sendAll(ctx, requests) {
+		result, err := s.install()
+		if err != nil || result.Status == StatusForeign || result.Status == StatusUnknownFormat {
+			return result, err
+		}
+	}
+	keys := append([]string{copies[last]}, e.listableStates(d.Name, d.Partition, d.Apps)...)
+	value, err := e.run(ctx, installScript, keys, args...)
+	return sent{value, err}.install()
+}
+
+func (s sent) install() (InstallResult, error) {
+	if s.err != nil {
+		return InstallResult{}, s.err
+	}
+	return decodeInstall(s.value)
+}
+
 func installArgs(d Definition, o InstallOptions) []any {
-	num, den := d.reduced()
+	num, den := d.limit()
 	lost := 0
 	if o.Lost {
 		lost = 1
 	}
-	args := make([]any, 0, 16+len(d.Apps))
-	args = append(args, format, o.Deployment, lost, d.Revision, d.Algorithm, d.MaxPermits, d.Rate, d.Period.Microseconds(),
+	args := make([]any, 0, 15+len(d.Apps))
+	args = append(args, o.Deployment, lost, d.Revision, d.Algorithm, d.MaxPermits, d.Rate, d.Period.Microseconds(),
 		num, den, d.Partition, d.Shards, d.Mode, d.MaxWait.Milliseconds(), d.OnFailure, d.AfterLoss)
 	for _, app := range d.Apps {
 		args = append(args, app)
@@ -91,14 +121,15 @@ func installArgs(d Definition, o InstallOptions) []any {
 
 // listableStates returns the state keys that are known without searching: not those of callers' keys, nor of "all apps".
 func (e *Engine) listableStates(name, partition string, apps []string) []string {
+	definition := e.keys.definition(name)
 	switch partition {
 	case PartitionShared:
-		return []string{e.keys.state(name, partition, "", "")}
+		return []string{stateStem(definition, partition, "")}
 	case PartitionApp:
 		states := make([]string, 0, len(apps))
 		for _, app := range apps {
 			if app != AllApps {
-				states = append(states, e.keys.state(name, partition, app, ""))
+				states = append(states, stateStem(definition, partition, app))
 			}
 		}
 		return states
@@ -122,6 +153,7 @@ func (e *Engine) unindex(ctx context.Context, name string) error {
 
 // Remove replaces the definition by a tombstone that keeps the revision for 7 days, so that a late Install of an older
 // revision can't revive the name, and takes the name out of the index. It leaves a tombstone also where nothing was.
+// The copies of shards go first, each for a tombstone of its own.
 func (e *Engine) Remove(ctx context.Context, name string, revision int64, deployment string) (InstallResult, error) {
 	if err := e.checkDeployment(deployment); err != nil {
 		return InstallResult{}, err
@@ -129,19 +161,22 @@ func (e *Engine) Remove(ctx context.Context, name string, revision int64, deploy
 	if revision < 1 || revision > revisionMax {
 		return InstallResult{}, invalid("revision", "must be 1..%d, not %d", revisionMax, revision)
 	}
-	// What is read here only tells which state to delete at once; the script decides on what it finds itself.
+	// What is read here only tells which shards and state there are; the script decides on what it finds itself.
 	found, err := e.Read(ctx, name)
 	if err != nil {
 		return InstallResult{}, err
 	}
-	keys := append([]string{e.keys.definition(name)}, e.listableStates(name, found[0].Partition, found[0].Apps)...)
-	raw, err := e.run(ctx, removeScript, keys, format, deployment, revision)
-	if err != nil {
-		return InstallResult{}, wrap(err, "remove", name)
-	}
-	result, err := decodeInstall(raw)
-	if err != nil {
-		return InstallResult{}, wrap(err, "remove", name)
+	copies := e.keys.definitions(name, max(1, found[0].Shards))
+	var result InstallResult
+	for i, definition := range copies {
+		keys := []string{definition}
+		if i == len(copies)-1 {
+			keys = append(keys, e.listableStates(name, found[0].Partition, found[0].Apps)...)
+		}
+		value, err := e.run(ctx, removeScript, keys, deployment, revision)
+		if result, err = (sent{value, err}).install(); err != nil {
+			return InstallResult{}, wrap(err, "remove", name)
+		}
 	}
 	if result.Tombstone {
 		err = e.unindex(ctx, name)
@@ -149,23 +184,52 @@ func (e *Engine) Remove(ctx context.Context, name string, revision int64, deploy
 	return result, wrap(err, "index", name)
 }
 
-// ruleEpoch is the instant from which rule ids count ms (EPOCH in state.lua).
+// ruleEpoch is the instant from which rule ids count ms (EPOCH in head.lua).
 var ruleEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Restart begins a new generation because state of before lost was lost though the definition stands: state starts now
 // as AfterLoss says. The revision stays. A generation that began after lost is left as it is (StatusUnchanged), so that
 // a restart done twice is a restart done once. StatusAbsent when there is nothing to restart.
 func (e *Engine) Restart(ctx context.Context, name, deployment string, lost time.Time) (InstallResult, error) {
+	return e.restart(ctx, name, deployment, strconv.FormatInt(lost.Sub(ruleEpoch).Milliseconds(), 10), "loss")
+}
+
+// Reset makes all state of a bucket start anew, full, in every partition: a new generation. The revision stays.
+// StatusAbsent when there is no such bucket.
+func (e *Engine) Reset(ctx context.Context, name, deployment string) (InstallResult, error) {
+	return e.restart(ctx, name, deployment, "inf", "full")
+}
+
+func (e *Engine) restart(ctx context.Context, name, deployment, before, start string) (InstallResult, error) {
 	if err := e.checkDeployment(deployment); err != nil {
 		return InstallResult{}, err
 	}
 	if !validName(name) {
 		return InstallResult{}, invalid("name", nameRule)
 	}
-	raw, err := e.run(ctx, restartScript, []string{e.keys.definition(name)}, format, deployment, lost.Sub(ruleEpoch).Milliseconds())
+	found, err := e.Read(ctx, name)
 	if err != nil {
-		return InstallResult{}, wrap(err, "restart", name)
+		return InstallResult{}, err
 	}
-	result, err := decodeInstall(raw)
-	return result, wrap(err, "restart", name)
+	var result InstallResult
+	for _, definition := range e.keys.definitions(name, max(1, found[0].Shards)) {
+		value, err := e.run(ctx, restartScript, []string{definition}, deployment, before, start)
+		if result, err = (sent{value, err}).install(); err != nil {
+			return InstallResult{}, wrap(err, "restart", name)
+		}
+	}
+	return result, nil
+}
+
+// ResetKey deletes the state of one partition: the app's, the key's, or both, as the target's partition has it. It then
+// counts as any partition that was not used yet.
+func (e *Engine) ResetKey(ctx context.Context, t *Target, key string) error {
+	shard := t.Shard(key)
+	if t.Facts == nil {
+		return invalid("facts", "must be known to find the state of a key")
+	}
+	if err := t.checkKey(shard, key); err != nil {
+		return err
+	}
+	return wrap(e.rdb.Del(ctx, t.state(shard, key)).Err(), "reset", t.Name)
 }

@@ -3,8 +3,8 @@
 -- KEYS[1]    the definition
 -- KEYS[2..]  state keys of the new definition's partition to be settled now: of shared its one key, of app one for each
 --            listed app, else none
--- ARGV       format, deployment, lost (1 or 0), revision, algorithm, max, rate, period µs, num, den (rate/period in
---            lowest terms), partition, shards, mode, max_wait ms, on_failure, after_loss, then the apps
+-- ARGV       deployment, lost (1 or 0), revision, algorithm, max, rate, period µs, num, den (rate/period in lowest
+--            terms; windows: max, period), partition, shards, mode, max_wait ms, on_failure, after_loss, then the apps
 --
 -- Reply: {1, revision, deployment, 0}             installed
 --        {2, revision, deployment, gone (0 or 1)} an equal or newer revision is there (gone: its tombstone): unchanged
@@ -17,43 +17,40 @@
 
 local RULES_KEPT = 8
 local BATCH = 100 -- fields a HSET, far below Lua's bound for unpack
+local FIRST_APP = 16
 
 local key = KEYS[1]
-local format, deployment, lost, revision, algorithm = ARGV[1], ARGV[2], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
-local max, num, den = tonumber(ARGV[6]), tonumber(ARGV[9]), tonumber(ARGV[10])
-local partition, shards, after_loss = ARGV[11], ARGV[12], ARGV[16]
-local FIRST_APP = 17
+local deployment, lost, revision, name = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3]), ARGV[4]
+local max, num, den = tonumber(ARGV[5]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local shape, after_loss = ARGV[4] .. '.' .. ARGV[10] .. '.' .. ARGV[11], ARGV[15]
+local algorithm = algorithms[name]
 
--- older(d, now): the generation's rules so far as a list, instants that lie further ahead than the clock may pulled to
+-- older(def, now): the generation's rules so far as a list, instants that lie further ahead than the clock may pulled to
 -- now, and its born.
-local function older(d, now)
-  local def = {rule = parse_rule(d.rule), hist = d.hist}
+local function older(def, now)
   local list = rules(def)
   for _, r in ipairs(list) do
     r.at = math.min(r.at, now)
   end
-  return list, math.min(tonumber(d.born), now)
+  return list, math.min(def.born, now)
 end
 
--- succeed(d, now): the new definition's rules and generation, and whether the limit changed within the generation.
-local function succeed(d, now)
-  local last = 0
-  if d.fmt then
-    last = d.gone and tonumber(d.rid) or parse_rule(d.rule).rid
-  end
-  local rid = math.max(last + 1, math.floor((now - EPOCH) / 1000))
-  if d.fmt and not d.gone and d.alg == algorithm and d.part == partition and d.shards == shards then
-    now = hold(parse_rule(d.rule).at, now)
-    local list, born = older(d, now)
+-- succeed(def, rid, now): the new definition's rules and generation, and whether the limit changed within the
+-- generation. def is the present definition, nil where there is none; rid is the last rule id.
+local function succeed(def, rid, now, existed)
+  rid = math.max(rid + 1, math.floor((now - EPOCH) / 1000))
+  if def and def.shape == shape then
+    now = hold(def.rule.at, now)
+    local list, born = older(def, now)
     local rule = list[#list]
     local changed = rule.num ~= num or rule.den ~= den or rule.max ~= max
     if changed then
       list[#list + 1] = new_rule(rid, now, num, den, max)
     end
-    return list, tonumber(d.gen), born, changed
+    return list, def.gen, born, changed
   end
   local born = 0
-  if (d.fmt or lost) and after_loss == 'refill' then
+  if (existed or lost) and after_loss == 'refill' then
     born = now
   end
   return {new_rule(rid, now, num, den, max)}, rid, born, false
@@ -64,7 +61,7 @@ local function history(list)
   for i = math.max(1, #list - RULES_KEPT), #list - 1 do
     out[#out + 1] = print_rule(list[i])
   end
-  return table.concat(out, ';')
+  return table.concat(out, ';'), tostring(#out)
 end
 
 local function write(fields)
@@ -73,42 +70,46 @@ local function write(fields)
   end
 end
 
-local names = {'fmt', 'dep', 'rev', 'gone', 'rid', 'gen', 'born', 'alg', 'part', 'shards', 'rule', 'hist'}
-local values = redis.call('HMGET', key, unpack(names))
-local d = {}
-for i, name in ipairs(names) do
-  d[name] = values[i]
-end
-if format ~= FORMAT or (d.fmt and d.fmt ~= FORMAT) or (not d.fmt and redis.call('EXISTS', key) == 1) then
+local d = redis.call('HMGET', key, 'fmt', 'dep', 'rev', 'gone', 'rid', 'head')
+local fmt, owner, present_revision, gone, head = d[1], d[2], tonumber(d[3] or 0), d[4], d[6]
+if not algorithm or (fmt and fmt ~= FORMAT) or (not fmt and redis.call('EXISTS', key) == 1) then
   return {-4, 0, '', 0}
 end
-if d.fmt then
-  if d.dep ~= deployment and not d.gone then
-    return {-5, tonumber(d.rev), d.dep, 0}
+local before
+if fmt then
+  if owner ~= deployment and not gone then
+    return {-5, present_revision, owner, 0}
   end
-  if revision <= tonumber(d.rev) then
-    return {2, tonumber(d.rev), d.dep, d.gone and 1 or 0}
+  if revision <= present_revision then
+    return {2, present_revision, owner, gone and 1 or 0}
+  end
+  before = head and parse_head(key, head)
+  if not gone and not before then
+    return {-4, 0, '', 0}
   end
 end
 
 local now = redis_now()
-local list, gen, born, changed = succeed(d, now)
-local def = {rule = list[#list], hist = history(list), gen = gen, born = born}
-local effective = hold(def.born, hold(def.rule.at, now))
+local rid = gone and tonumber(d[5]) or before and before.rule.rid or 0
+local list, gen, born, changed = succeed(before, rid, now, fmt)
+local hist, kept = history(list)
+local def = {key = key, rev = ARGV[3], shape = shape, mode = ARGV[12], fail = ARGV[14], wait = ARGV[13], gen = gen, born = born,
+  rule = list[#list], older = kept, hist = hist, settling = true}
 local settled = {}
 if changed then
+  local effective = present(def, now)
   for i = 2, #KEYS do
-    local s = load_state(def, redis.call('GET', KEYS[i]), effective)
+    local s = algorithm.open(def, KEYS[i], algorithm.read(KEYS[i]), effective)
     if not s then
       return {-4, 0, '', 0}
     end
-    settled[i] = s
+    settled[#settled + 1] = s
   end
 end
 
-local fields = {'fmt', FORMAT, 'dep', deployment, 'rev', ARGV[4], 'alg', algorithm, 'max', ARGV[6], 'rate', ARGV[7],
-  'period', ARGV[8], 'part', partition, 'shards', shards, 'mode', ARGV[13], 'wait', ARGV[14], 'fail', ARGV[15],
-  'loss', after_loss, 'gen', dec(gen), 'born', dec(born), 'rule', print_rule(def.rule), 'hist', def.hist}
+local fields = {'fmt', FORMAT, 'dep', deployment, 'rev', ARGV[3], 'alg', name, 'max', ARGV[5], 'rate', ARGV[6],
+  'period', ARGV[7], 'part', ARGV[10], 'shards', ARGV[11], 'mode', ARGV[12], 'wait', ARGV[13], 'fail', ARGV[14],
+  'loss', after_loss, 'head', print_head(def), 'hist', hist}
 local wanted = {}
 for i = FIRST_APP, #ARGV do
   local field = 'app:' .. ARGV[i]
@@ -123,7 +124,7 @@ for _, field in ipairs(redis.call('HKEYS', key)) do
   end
 end
 redis.call('PERSIST', key)
-for i, s in pairs(settled) do
-  save_state(def, KEYS[i], s, now)
+for _, s in ipairs(settled) do
+  algorithm.save(def, s, now)
 end
 return {1, revision, deployment, 0}

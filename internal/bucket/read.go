@@ -3,6 +3,7 @@ package bucket
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sort"
 	"strconv"
 	"strings"
@@ -11,7 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Read returns what Redis has under each name, in the order of names, in one round trip.
+// Read returns what Redis has under each name, in the order of names, in one round trip, and a second one where buckets
+// have shards.
 func (e *Engine) Read(ctx context.Context, names ...string) ([]Installed, error) {
 	if e.broken != nil {
 		return nil, e.broken
@@ -19,25 +21,68 @@ func (e *Engine) Read(ctx context.Context, names ...string) ([]Installed, error)
 	if len(names) == 0 {
 		return nil, nil
 	}
-	pipe := e.rdb.Pipeline()
-	hashes := make([]*redis.MapStringStringCmd, len(names))
+	definitions := make([]string, len(names))
 	for i, name := range names {
 		if !validName(name) {
 			return nil, invalid("name", nameRule)
 		}
-		hashes[i] = pipe.HGetAll(ctx, e.keys.definition(name))
+		definitions[i] = e.keys.definition(name)
+	}
+	hashes, err := e.readHashes(ctx, definitions)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Installed, len(names))
+	for i, name := range names {
+		if found[i], err = installedOf(name, hashes[i]); err != nil {
+			return nil, wrap(err, "read the definition of", name)
+		}
+	}
+	return found, e.readShards(ctx, found)
+}
+
+func (e *Engine) readHashes(ctx context.Context, keys []string) ([]map[string]string, error) {
+	pipe := e.rdb.Pipeline()
+	cmds := make([]*redis.MapStringStringCmd, len(keys))
+	for i, key := range keys {
+		cmds[i] = pipe.HGetAll(ctx, key)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("read definitions: %w", err)
 	}
-	found := make([]Installed, len(names))
-	for i, name := range names {
-		var err error
-		if found[i], err = installedOf(name, hashes[i].Val()); err != nil {
-			return nil, wrap(err, "read the definition of", name)
+	hashes := make([]map[string]string, len(keys))
+	for i, cmd := range cmds {
+		hashes[i] = cmd.Val()
+	}
+	return hashes, nil
+}
+
+// readShards marks a definition as damaged when the copy of one of its shards is missing or another.
+func (e *Engine) readShards(ctx context.Context, found []Installed) error {
+	var copies []string
+	var owner []int
+	for i := range found {
+		if found[i].Shards > 1 {
+			for shard := range found[i].Shards {
+				copies, owner = append(copies, e.keys.shard(found[i].Name, found[i].Shards, shard)), append(owner, i)
+			}
 		}
 	}
-	return found, nil
+	if len(copies) == 0 {
+		return nil
+	}
+	hashes, err := e.readHashes(ctx, copies)
+	if err != nil {
+		return err
+	}
+	for n, hash := range hashes {
+		whole := &found[owner[n]]
+		shard, err := installedOf(whole.Name, hash)
+		if err != nil || shard.Damaged || shard.Deployment != whole.Deployment || !reflect.DeepEqual(shard.Definition, whole.Definition) {
+			whole.Damaged = true
+		}
+	}
+	return nil
 }
 
 // installedOf reads the hash that install.lua or remove.lua wrote.
@@ -62,11 +107,24 @@ func installedOf(name string, hash map[string]string) (Installed, error) {
 	d.Period = time.Duration(f.int("period")) * time.Microsecond
 	d.MaxWait = time.Duration(f.int("wait")) * time.Millisecond
 	d.Apps = f.apps()
-	in.Generation = f.int("gen")
-	if born := f.int("born"); born != 0 {
+	in.readHead(hash["head"])
+	return in, f.err
+}
+
+// readHead compares what the scripts act on with what the other fields tell.
+func (in *Installed) readHead(head string) {
+	facts, err := parseHead(head)
+	if err != nil {
+		in.Damaged = true
+		return
+	}
+	in.Generation = facts.Generation
+	if born, err := strconv.ParseInt(strings.Split(head, " ")[7], 10, 64); err == nil && born != 0 {
 		in.Born = time.UnixMicro(born).UTC()
 	}
-	return in, f.err
+	told := in.Facts()
+	told.Generation = facts.Generation
+	in.Damaged = *told != *facts
 }
 
 type fields struct {

@@ -2,7 +2,7 @@
 --
 -- KEYS[1]    the definition
 -- KEYS[2..]  state keys to delete with it; the others expire by themselves
--- ARGV       format, deployment, revision
+-- ARGV       deployment, revision
 --
 -- Reply: {1, revision, deployment, 1}             removed, or a tombstone left where nothing was
 --        {2, revision, deployment, gone (0 or 1)} an equal or newer revision is there (gone: its tombstone): unchanged
@@ -12,10 +12,10 @@
 
 local TOMBSTONE_MS = '604800000'
 
-local key, deployment, revision = KEYS[1], ARGV[2], tonumber(ARGV[3])
-local d = redis.call('HMGET', key, 'fmt', 'dep', 'rev', 'gone', 'rid', 'rule')
+local key, deployment, revision = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local d = redis.call('HMGET', key, 'fmt', 'dep', 'rev', 'gone', 'rid', 'head')
 local fmt, gone = d[1], d[4]
-if ARGV[1] ~= FORMAT or (fmt and fmt ~= FORMAT) or (not fmt and redis.call('EXISTS', key) == 1) then
+if (fmt and fmt ~= FORMAT) or (not fmt and redis.call('EXISTS', key) == 1) then
   return {-4, 0, '', 0}
 end
 local rid = '0'
@@ -26,11 +26,13 @@ if fmt then
   if revision <= tonumber(d[3]) then
     return {2, tonumber(d[3]), d[2], gone and 1 or 0}
   end
-  rid = gone and d[5] or dec(parse_rule(d[6]).rid)
+  local def = d[6] and parse_head(key, d[6])
+  rid = gone and d[5] or def and dec(def.rule.rid) or '0'
 end
 
-redis.call('HSET', key, 'fmt', FORMAT, 'dep', deployment, 'rev', ARGV[3], 'gone', '1', 'rid', rid)
-local stays = {fmt = true, dep = true, rev = true, gone = true, rid = true}
+redis.call('HSET', key, 'fmt', FORMAT, 'dep', deployment, 'rev', ARGV[2], 'gone', '1', 'rid', rid,
+  'head', FORMAT .. ' gone ' .. ARGV[2])
+local stays = {fmt = true, dep = true, rev = true, gone = true, rid = true, head = true}
 for _, field in ipairs(redis.call('HKEYS', key)) do
   if not stays[field] then
     redis.call('HDEL', key, field)

@@ -1,81 +1,64 @@
 package bucket
 
 import (
-	"context"
 	"crypto/sha1" //nolint:gosec // the name by which Redis knows a script, not a protection
-	_ "embed"
+	"embed"
 	"encoding/hex"
-
-	"github.com/redis/go-redis/v9"
+	"strings"
 )
 
-// format is the version of definitions and state that this package reads and writes.
-const format = "1"
+// format is the version of definitions and state that this package reads and writes (FORMAT in head.lua).
+const format = "2"
 
-//go:embed arith.lua
-var arithLua string
+//go:embed *.lua
+var luaFiles embed.FS
 
-//go:embed state.lua
-var stateLua string
-
-//go:embed acquire.lua
-var acquireLua string
-
-//go:embed install.lua
-var installLua string
-
-//go:embed remove.lua
-var removeLua string
-
-//go:embed restart.lua
-var restartLua string
-
-//go:embed adopt.lua
-var adoptLua string
-
-// script is a Lua script as Redis gets it: the shared chunks, then its own file.
+// script is a Lua script as Redis gets it: the shared chunks that it needs, then its own file.
 type script struct{ text, sha string }
 
-var (
-	acquireScript = newScript(acquireLua)
-	installScript = newScript(installLua)
-	removeScript  = newScript(removeLua)
-	restartScript = newScript(restartLua)
-	adoptScript   = newScript(adoptLua)
+// Every algorithm has a chunk that makes a table of the same functions.
+const (
+	common       = "arith head rules"
+	everyChunk   = common + " token fixed sliding log"
+	theAlgorithm = "local algorithm = "
+	allOfThem    = "local algorithms = {token_bucket = token, fixed_window = fixed, sliding_window = sliding, sliding_log = log, concurrency = {}}"
 )
 
-func newScript(body string) script {
-	text := arithLua + "\n" + stateLua + "\n" + body
+var (
+	// acquireScripts are one for each algorithm that Acquire decides, so that a call carries no other's chunk.
+	acquireScripts = map[string]*script{
+		TokenBucket:   compose(common+" token", theAlgorithm+"token", "acquire"),
+		FixedWindow:   compose(common+" fixed", theAlgorithm+"fixed", "acquire"),
+		SlidingWindow: compose(common+" sliding", theAlgorithm+"sliding", "acquire"),
+		SlidingLog:    compose(common+" log", theAlgorithm+"log", "acquire"),
+	}
+	acquireAllScript = compose(everyChunk, allOfThem, "acquire_all")
+	giveBackScript   = compose(everyChunk, allOfThem, "give_back")
+	leaseScript      = compose("arith head", "", "lease")
+	installScript    = compose(everyChunk, allOfThem, "install")
+	removeScript     = compose(common, "", "remove")
+	restartScript    = compose(common, "", "restart")
+	adoptScript      = compose(common, "", "adopt")
+)
+
+// compose joins chunks, a line and the script's own file.
+func compose(chunks, line, own string) *script {
+	var parts []string
+	for _, name := range strings.Fields(chunks) {
+		parts = append(parts, luaFile(name))
+	}
+	if line != "" {
+		parts = append(parts, line)
+	}
+	text := strings.Join(append(parts, luaFile(own)), "\n")
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // see the import
-	return script{text: text, sha: hex.EncodeToString(sum[:])}
+	return &script{text: text, sha: hex.EncodeToString(sum[:])}
 }
 
-// once is a command that go-redis does not send again by itself: a script whose answer was lost may have run. MOVED and
-// ASK are still followed, for they say that it did not.
-type once struct{ *redis.Cmd }
-
-func (once) NoRetry() bool { return true }
-
-// run calls the script by its hash, and with its text if Redis does not know it yet (or not any more).
-func (e *Engine) run(ctx context.Context, s script, keys []string, args ...any) (any, error) {
-	reply, err := e.send(ctx, "evalsha", s.sha, keys, args)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		return e.send(ctx, "eval", s.text, keys, args)
+func luaFile(name string) string {
+	text, err := luaFiles.ReadFile(name + ".lua")
+	if err != nil {
+		panic(err) // a name above is wrong, which every run of any test shows
 	}
-	return reply, err
-}
-
-func (e *Engine) send(ctx context.Context, command, script string, keys []string, args []any) (any, error) {
-	all := make([]any, 0, 3+len(keys)+len(args))
-	all = append(all, command, script, len(keys))
-	for _, key := range keys {
-		all = append(all, key)
-	}
-	all = append(all, args...)
-	cmd := redis.NewCmd(ctx, all...)
-	cmd.SetFirstKeyPos(3)
-	if err := e.rdb.Process(ctx, once{cmd}); err != nil {
-		return nil, err
-	}
-	return cmd.Val(), nil
+	return string(text)
 }
