@@ -41,12 +41,12 @@ type DefinitionInput struct {
 	Labels         map[string]string   `json:"labels,omitempty" doc:"for filtering; keys and values of up to 63 characters"`
 	Apps           []string            `json:"apps,omitempty" doc:"names of registered apps, or * for all of them"`
 	Owners         []string            `json:"owners,omitempty" doc:"users who may edit and delete the bucket; at creation the default is oneself"`
-	Algorithm      model.Algorithm     `json:"algorithm,omitempty" doc:"default token_bucket"`
-	MaxPermits     int64               `json:"max_permits" doc:"the bucket's capacity: the largest burst"`
-	Rate           int64               `json:"rate,omitempty" doc:"permits added per period"`
-	PeriodMS       *int64              `json:"period_ms,omitempty" doc:"default 1000"`
-	Partition      model.Partition     `json:"partition,omitempty" doc:"default shared"`
-	Shards         *int                `json:"shards,omitempty" doc:"default 1"`
+	Algorithm      model.Algorithm     `json:"algorithm,omitempty" doc:"default token_bucket; another one starts the state anew, as after a data loss"`
+	MaxPermits     int64               `json:"max_permits" doc:"token_bucket: the capacity, which is the largest burst; windows and sliding_log: the limit of a period; concurrency: the slots; sliding_log and concurrency take at most 100000"`
+	Rate           *int64              `json:"rate,omitempty" nullable:"true" doc:"token_bucket: permits added per period, at least 1; for the others left out, null or 0"`
+	PeriodMS       *int64              `json:"period_ms,omitempty" doc:"default 1000; concurrency: the lease time, at least 1000, default 30000"`
+	Partition      model.Partition     `json:"partition,omitempty" doc:"default shared; another one starts the state anew"`
+	Shards         *int                `json:"shards,omitempty" doc:"slots over which keys are spread on Redis Cluster; default 1; more only with the key partitions; another number starts the state anew"`
 	Mode           model.Mode          `json:"mode,omitempty" doc:"default enforce"`
 	MaxWaitMS      *int64              `json:"max_wait_ms,omitempty" doc:"default 10000; 0 = no waiting"`
 	OnRedisFailure model.FailurePolicy `json:"on_redis_failure,omitempty" doc:"default open"`
@@ -70,9 +70,9 @@ type BucketUpdate struct {
 func (in *DefinitionInput) definition() (model.Definition, error) {
 	fields := model.DefinitionFields{
 		Description: in.Description, Labels: in.Labels, Apps: in.Apps, Owners: in.Owners, Algorithm: in.Algorithm,
-		MaxPermits: in.MaxPermits, Rate: in.Rate, Partition: in.Partition, Mode: in.Mode,
+		MaxPermits: in.MaxPermits, Rate: valueOr(in.Rate, 0), Partition: in.Partition, Mode: in.Mode,
 		OnRedisFailure: in.OnRedisFailure, AfterLoss: in.AfterLoss,
-		PeriodMS:  valueOr(in.PeriodMS, model.DefaultPeriod.Milliseconds()),
+		PeriodMS:  valueOr(in.PeriodMS, in.Algorithm.DefaultPeriod().Milliseconds()),
 		Shards:    valueOr(in.Shards, 1),
 		MaxWaitMS: valueOr(in.MaxWaitMS, model.DefaultMaxWait.Milliseconds()),
 	}

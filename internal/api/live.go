@@ -13,7 +13,7 @@ const liveMinutes = 2
 type BucketLive struct {
 	Present     bool       `json:"present" doc:"Redis has a definition"`
 	Revision    int64      `json:"revision" doc:"of that definition; 0 without one"`
-	Permits     *int64     `json:"permits" doc:"permits that could be acquired now; null where each app or key has its own"`
+	Permits     *int64     `json:"permits" doc:"permits that could be acquired now, for concurrency the free slots; null where each app or key has its own"`
 	MaxPermits  int64      `json:"max_permits"`
 	RedisTimeUS int64      `json:"redis_time_us" doc:"Redis's clock at the reading, µs since 1970"`
 	Usage       []UsageRow `json:"usage" doc:"of the running minute and the one before"`

@@ -37,14 +37,14 @@ func documentRules(schemas map[string]*huma.Schema) {
 		lengths(p["reason"], 1, model.ReasonBound)
 		atMost(p["labels"], p["apps"], p["owners"])
 		between(p["max_permits"], 1, model.MaxPermitsBound)
-		between(p["rate"], 1, model.RateBound)
+		between(p["rate"], 0, model.RateBound)
 		between(p["period_ms"], model.PeriodMin.Milliseconds(), model.PeriodMax.Milliseconds())
 		between(p["max_wait_ms"], 0, model.MaxWaitBound.Milliseconds())
 		between(p["shards"], 1, model.ShardsBound)
 	}
 	for _, name := range []string{"Bucket", "BucketCreate", "BucketUpdate"} {
 		p := schemas[name].Properties
-		choices(p["algorithm"], model.TokenBucket)
+		choices(p["algorithm"], model.Algorithms...)
 		choices(p["partition"], model.PartitionShared, model.PartitionApp, model.PartitionKey, model.PartitionAppKey)
 		choices(p["mode"], model.ModeEnforce, model.ModeShadow, model.ModeOff)
 		choices(p["on_redis_failure"], model.FailOpen, model.FailClosed, model.FailLocal)

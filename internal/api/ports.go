@@ -89,7 +89,7 @@ type Live interface {
 type State struct {
 	Present  bool      // a definition is installed
 	Revision int64     // of that definition; 0 when absent
-	Permits  *int64    // permits that could be acquired now; nil for partitions with more than one state
+	Permits  *int64    // permits that could be acquired now, or free slots; nil for partitions with more than one state
 	Now      time.Time // Redis's clock at the reading
 }
 

@@ -4,12 +4,6 @@ package model
 
 import "time"
 
-// Algorithm is the way in which a bucket counts.
-type Algorithm string
-
-// TokenBucket is the algorithm that this version enforces: rate permits arrive per period, up to max_permits.
-const TokenBucket Algorithm = "token_bucket"
-
 // Partition says whose usage is counted together.
 type Partition string
 
@@ -58,11 +52,11 @@ type Definition struct {
 	Owners      []string          `json:"owners"` // user names; sorted
 
 	Algorithm  Algorithm     `json:"algorithm"`
-	MaxPermits int64         `json:"max_permits"` // permits, 1..1,000,000,000
-	Rate       int64         `json:"rate"`        // permits per Period, 1..1,000,000,000
-	Period     time.Duration `json:"-"`           // whole ms, 1 ms..31 d; the API carries period_ms
+	MaxPermits int64         `json:"max_permits"` // permits, 1..1,000,000,000; sliding_log and concurrency ..100,000
+	Rate       int64         `json:"rate"`        // token_bucket: permits per Period, 1..1,000,000,000; the others: 0
+	Period     time.Duration `json:"-"`           // whole ms, 1 ms..31 d, a lease 1 s..31 d; the API carries period_ms
 	Partition  Partition     `json:"partition"`
-	Shards     int           `json:"shards"` // slots over which keys are spread; 1 in this version
+	Shards     int           `json:"shards"` // 1..64 slots over which keys are spread; 1 without keys
 	Mode       Mode          `json:"mode"`
 	MaxWait    time.Duration `json:"-"` // whole ms, 0..1 h; 0 = no waiting; the API carries max_wait_ms
 

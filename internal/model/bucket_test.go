@@ -173,6 +173,8 @@ func FuzzDefinition(f *testing.F) {
 	f.Add([]byte(`{"owners":["alice"],"max_permits":100,"rate":50}`))
 	f.Add([]byte(`{"owners":["alice"],"apps":["*"],"max_permits":1000000000,"rate":1,"period_ms":2678400000,"max_wait_ms":3600000}`))
 	f.Add([]byte(`{"owners":["alice"],"max_permits":1,"rate":1,"period_ms":9223372036854775807,"max_wait_ms":-9223372036854775808}`))
+	f.Add([]byte(`{"owners":["alice"],"algorithm":"sliding_log","max_permits":100000,"partition":"key","shards":64}`))
+	f.Add([]byte(`{"owners":["alice"],"algorithm":"concurrency","max_permits":4,"rate":0,"period_ms":1000}`))
 	f.Add([]byte(`{"owners":["a","a"],"apps":["b","a"],"labels":{"k":"<script>","":"\u0000"},"partition":"app_key","shards":64}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var fields model.DefinitionFields
@@ -184,7 +186,8 @@ func FuzzDefinition(f *testing.F) {
 		if len(brokenFields(t, d.Validate())) > 0 {
 			return
 		}
-		if d.MaxPermits < 1 || d.MaxPermits > 1e9 || d.Rate < 1 || d.Rate > 1e9 || d.Period < time.Millisecond || d.Period > 31*24*time.Hour || len(d.Owners) == 0 {
+		rated := d.Rate >= 1 && d.Rate <= 1e9
+		if d.MaxPermits < 1 || d.MaxPermits > 1e9 || rated != (d.Algorithm == model.TokenBucket) || d.Period < time.Millisecond || d.Period > 31*24*time.Hour || len(d.Owners) == 0 {
 			t.Errorf("%s passed as %+v", raw, d)
 		}
 		var again model.DefinitionFields

@@ -13,8 +13,10 @@ import (
 // Bounds of a definition.
 const (
 	MaxPermitsBound  = 1_000_000_000
+	EntriesBound     = 100_000 // max_permits where Redis keeps an entry for each permit: sliding_log, concurrency
 	RateBound        = 1_000_000_000
 	PeriodMin        = time.Millisecond
+	LeaseMin         = time.Second // period of concurrency
 	PeriodMax        = 31 * 24 * time.Hour
 	FillTimeYears    = 10
 	MaxWaitBound     = time.Hour
@@ -23,21 +25,18 @@ const (
 	LabelsBound      = 20
 	LabelLengthBound = 63
 	DescriptionBound = 1000
-	ShardsBound      = 1 // this version keeps a bucket in one slot
+	ShardsBound      = 64
 	ReasonBound      = 500
 )
 
-// Defaults that a definition gets for fields left out.
-const (
-	DefaultPeriod  = time.Second
-	DefaultMaxWait = 10 * time.Second
-)
+// DefaultMaxWait is the longest reserved wait of a definition that names none.
+const DefaultMaxWait = 10 * time.Second
 
 // SetDefaults fills the fields that were left zero with the documented defaults and brings lists into their canonical
 // order. MaxWait has no zero to tell "left out" from "no waiting", so whoever decodes input sets its default.
 func (d *Definition) SetDefaults() {
 	setDefault(&d.Algorithm, TokenBucket)
-	setDefault(&d.Period, DefaultPeriod)
+	setDefault(&d.Period, d.Algorithm.DefaultPeriod())
 	setDefault(&d.Partition, PartitionShared)
 	setDefault(&d.Shards, 1)
 	setDefault(&d.Mode, ModeEnforce)
@@ -114,7 +113,7 @@ func (d *Definition) validateNames(v *invalid) {
 }
 
 func (d *Definition) validateChoices(v *invalid) {
-	checkChoice(v, "algorithm", d.Algorithm, TokenBucket)
+	checkChoice(v, "algorithm", d.Algorithm, Algorithms...)
 	checkChoice(v, "partition", d.Partition, PartitionShared, PartitionApp, PartitionKey, PartitionAppKey)
 	checkChoice(v, "mode", d.Mode, ModeEnforce, ModeShadow, ModeOff)
 	checkChoice(v, "on_redis_failure", d.OnRedisFailure, FailOpen, FailClosed, FailLocal)
@@ -122,12 +121,20 @@ func (d *Definition) validateChoices(v *invalid) {
 }
 
 func (d *Definition) validateNumbers(v *invalid) {
-	checkRange(v, "max_permits", d.MaxPermits, 1, MaxPermitsBound)
-	checkRange(v, "rate", d.Rate, 1, RateBound)
-	checkMillis(v, "period_ms", d.Period, PeriodMin, PeriodMax)
-	checkMillis(v, "max_wait_ms", d.MaxWait, 0, MaxWaitBound)
-	checkRange(v, "shards", int64(d.Shards), 1, ShardsBound)
-	if len(v.fields) == 0 && fillTimeTooLong(d) {
+	bounds := d.Algorithm.bounds()
+	checkRange(v, "max_permits", d.MaxPermits, 1, bounds.maxPermits, bounds.of)
+	if bounds.hasRate {
+		checkRange(v, "rate", d.Rate, 1, RateBound, "")
+	} else if d.Rate != 0 {
+		v.add("rate", "must be left out or 0 for %s, not %s: max_permits is the whole limit", d.Algorithm, thousands(d.Rate))
+	}
+	checkMillis(v, "period_ms", d.Period, bounds.periodMin, PeriodMax, bounds.of)
+	checkMillis(v, "max_wait_ms", d.MaxWait, 0, MaxWaitBound, "")
+	checkRange(v, "shards", int64(d.Shards), 1, ShardsBound, "")
+	if d.Shards > 1 && !d.Keyed() {
+		v.add("shards", "must be 1 unless partition is key or app_key: only keys can be spread")
+	}
+	if len(v.fields) == 0 && bounds.hasRate && fillTimeTooLong(d) {
 		v.add("rate", "fills the bucket in more than %d years; raise rate or lower max_permits or period_ms", FillTimeYears)
 	}
 }
@@ -199,17 +206,18 @@ func checkChoice[T ~string](v *invalid, field string, value T, choices ...T) {
 	v.add(field, "must be one of %s", strings.Join(names, ", "))
 }
 
-func checkRange(v *invalid, field string, n, low, high int64) {
+// checkRange names the bound; of says what it is the bound of, where that is not the field alone: " for concurrency".
+func checkRange(v *invalid, field string, n, low, high int64, of string) {
 	if n < low || n > high {
-		v.add(field, "must be %s..%s, not %s", thousands(low), thousands(high), thousands(n))
+		v.add(field, "must be %s..%s%s, not %s", thousands(low), thousands(high), of, thousands(n))
 	}
 }
 
-func checkMillis(v *invalid, field string, d, low, high time.Duration) {
+func checkMillis(v *invalid, field string, d, low, high time.Duration, of string) {
 	if d%time.Millisecond != 0 {
 		v.add(field, "must be whole milliseconds")
 	}
-	checkRange(v, field, d.Milliseconds(), low.Milliseconds(), high.Milliseconds())
+	checkRange(v, field, d.Milliseconds(), low.Milliseconds(), high.Milliseconds(), of)
 }
 
 // thousands writes 1000000 as 1,000,000.

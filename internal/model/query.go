@@ -185,7 +185,7 @@ func checkPage(v *invalid, sort string, limit int) {
 		v.add("sort", "must be one of %s, %s, with or without a leading -", SortName, SortUpdated)
 	}
 	if limit != 0 {
-		checkRange(v, "limit", int64(limit), 1, PageMax)
+		checkRange(v, "limit", int64(limit), 1, PageMax, "")
 	}
 }
 

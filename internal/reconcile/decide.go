@@ -83,7 +83,20 @@ func sorted(names []string) []string { return slices.Sorted(slices.Values(names)
 func definitionOf(b *model.Bucket) bucket.Definition {
 	return bucket.Definition{
 		Name: b.Name, Revision: b.Revision, Apps: b.Apps, Algorithm: string(b.Algorithm), MaxPermits: b.MaxPermits,
-		Rate: b.Rate, Period: b.Period, Partition: string(b.Partition), Shards: b.Shards, Mode: string(b.Mode),
+		Rate: engineRate(b), Period: b.Period, Partition: string(b.Partition), Shards: b.Shards, Mode: string(b.Mode),
 		MaxWait: b.MaxWait, OnFailure: string(b.OnRedisFailure), AfterLoss: string(b.AfterLoss),
+	}
+}
+
+// engineRate gives the algorithms without a rate of their own the one that the engine describes them by: a window grants
+// its whole limit a period, and a slot is good for one lease.
+func engineRate(b *model.Bucket) int64 {
+	switch {
+	case b.Algorithm.HasRate():
+		return b.Rate
+	case b.Algorithm == model.Concurrency:
+		return 1
+	default:
+		return b.MaxPermits
 	}
 }
