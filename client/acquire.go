@@ -76,7 +76,7 @@ func (c *Client) ask(ctx context.Context, r call) (bucket.Reply, error) {
 	deadline := time.Now().Add(c.options.deadline)
 	for range 2 {
 		_, f := c.book.find(r.bucket)
-		reply, err := c.send(ctx, r, believed(f, r), deadline)
+		reply, err := c.send(ctx, r, f, deadline)
 		if err != nil {
 			return bucket.Reply{}, err
 		}
@@ -102,32 +102,27 @@ func (c *Client) ask(ctx context.Context, r call) (bucket.Reply, error) {
 	return bucket.Reply{}, ErrStale
 }
 
-// believed is the partition to hand to the script: none where nothing was learned, and none where the caller gave no
-// key for a bucket that used to need one, since that may have changed.
-func believed(f *facts, r call) string {
-	if f == nil || f.keyed() && r.key == "" {
-		return ""
-	}
-	return f.partition
-}
-
 // send makes one round trip, unless the breaker is open.
-func (c *Client) send(ctx context.Context, r call, partition string, deadline time.Time) (bucket.Reply, error) {
+func (c *Client) send(ctx context.Context, r call, f *facts, deadline time.Time) (bucket.Reply, error) {
 	if !c.breaker.allows() {
 		return bucket.Reply{}, ErrBreakerOpen
 	}
-	question := bucket.Call{
-		Bucket: r.bucket, App: c.app, Partition: partition,
-		// No bucket holds more than the bound, so one more is as much too many as any number.
-		Entries: []bucket.Entry{{Permits: min(r.permits, bucket.PermitsBound+1), Count: 1, Key: r.key}},
+	var believed *bucket.Facts
+	if f != nil && (!f.keyed() || r.key != "") {
+		believed = &f.all
 	}
-	put := c.engine.Acquire
+	target, err := c.engine.Target(r.bucket, c.app, believed)
+	if err != nil {
+		return bucket.Reply{}, err
+	}
+	entry := bucket.Entry{Permits: min(r.permits, bucket.PermitsBound+1), Count: 1, Key: r.key}
 	if r.peek {
-		put = c.engine.Peek
+		entry.Count = 0
 	}
+	question := bucket.Call{Target: target, Shard: target.Shard(r.key), Entries: []bucket.Entry{entry}}
 	sent := time.Now()
 	reply, err := fly(ctx, c.calls, deadline, func(ctx context.Context) (bucket.Reply, error) {
-		return put(ctx, question)
+		return c.engine.Acquire(ctx, question)
 	})
 	switch {
 	case err == nil:
@@ -153,7 +148,7 @@ func (c *Client) preload(ctx context.Context, name string) error {
 		return err
 	}
 	r.peek = true
-	reply, err := c.send(ctx, r, "", time.Now().Add(c.options.deadline))
+	reply, err := c.send(ctx, r, nil, time.Now().Add(c.options.deadline))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()

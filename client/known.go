@@ -17,13 +17,15 @@ type facts struct {
 	max       int64         // permits
 	rate      int64         // permits per period, in lowest terms
 	period    time.Duration // of rate
+	all       bucket.Facts
 }
 
 // factsOf reads what a reply tells of the definition.
 func factsOf(reply *bucket.Reply) facts {
+	f := reply.Facts
 	return facts{
-		revision: reply.Revision, partition: reply.Partition, mode: reply.Mode, onFailure: Policy(reply.OnFailure),
-		max: reply.MaxPermits, rate: reply.Rate, period: reply.Period,
+		revision: reply.Revision, partition: f.Partition, mode: f.Mode, onFailure: Policy(f.OnFailure),
+		max: f.MaxPermits, rate: f.Rate, period: f.Period, all: *f,
 	}
 }
 

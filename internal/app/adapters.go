@@ -56,7 +56,11 @@ func (l live) permits(ctx context.Context, d bucket.Definition) (*int64, error) 
 	if app == bucket.AllApps {
 		app = "headgate-console" // any name is listed by "*"
 	}
-	reply, err := l.engine.Peek(ctx, bucket.Call{Bucket: d.Name, App: app, Partition: d.Partition, Entries: []bucket.Entry{{Permits: 1}}})
+	target, err := l.engine.Target(d.Name, app, d.Facts())
+	if err != nil {
+		return nil, err
+	}
+	reply, err := l.engine.Acquire(ctx, bucket.Call{Target: target, Entries: []bucket.Entry{{Permits: 1}}})
 	if err != nil || reply.Verdict != bucket.VerdictDecided {
 		return nil, err
 	}
