@@ -74,6 +74,7 @@ type RedisServer struct {
 	Dir  string // its working folder, where SAVE leaves dump.rdb, which the next Start loads
 
 	port    int
+	args    []string // beside the usual ones, at every start: what makes it a replica or a node of a cluster
 	process *process
 }
 
@@ -112,7 +113,10 @@ func (s *RedisServer) signal(t testing.TB, sig syscall.Signal) {
 	}
 }
 
-func (s *RedisServer) start() error {
+func (s *RedisServer) start() error { return s.startUntil(pingRedis) }
+
+// startUntil starts the server and waits until ready answers nil for its address.
+func (s *RedisServer) startUntil(ready func(addr string) error) error {
 	path, ok := lookPath("redis-server", "valkey-server")
 	if !ok {
 		return errors.New(redisMissing)
@@ -123,18 +127,21 @@ func (s *RedisServer) start() error {
 			return err
 		}
 		s.Dir = dir
-		if s.port, err = FreePort(); err != nil {
-			return err
+		if s.port == 0 {
+			if s.port, err = FreePort(); err != nil {
+				return err
+			}
 		}
 		s.Addr = fmt.Sprintf("127.0.0.1:%d", s.port)
 	}
-	p, err := startProcess(path, "--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--dir", s.Dir,
-		"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction")
+	args := []string{"--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--dir", s.Dir,
+		"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction", "--repl-diskless-sync-delay", "0"}
+	p, err := startProcess(path, append(args, s.args...)...)
 	if err != nil {
 		return err
 	}
 	s.process = p
-	return p.waitReady(20*time.Second, func() error { return pingRedis(s.Addr) })
+	return p.waitReady(20*time.Second, func() error { return ready(s.Addr) })
 }
 
 func (s *RedisServer) remove() {
