@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -49,7 +48,7 @@ func openapiCommand() *cobra.Command {
 		Short: "Print the OpenAPI 3.1 document of the API",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", app.OpenAPI())
+			_, err := cmd.OutOrStdout().Write(app.OpenAPI())
 			return err
 		},
 	}
