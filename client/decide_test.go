@@ -144,7 +144,7 @@ func TestADefinitionOfAnUnknownFormatIsUnavailable(t *testing.T) {
 		w := newWorld(t, addr, prefix)
 		w.install(definition("b", 5, 1, time.Hour))
 		wants(t, w.acquire("b"), client.Granted, true)
-		if err := w.rdb.HSet(t.Context(), prefix+":{b}", "fmt", "999").Err(); err != nil {
+		if err := w.rdb.HSet(t.Context(), prefix+":{b}", "fmt", "999", "head", "999 x").Err(); err != nil {
 			t.Fatal(err)
 		}
 		d := w.acquire("b")

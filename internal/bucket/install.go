@@ -43,6 +43,7 @@ type Installed struct {
 	Definition
 	Generation int64     // changes when the state started anew
 	Born       time.Time // the state's start when it started empty; zero when it started full
+	Missing    int       // shards whose copy of the definition is not there, as after the loss of one master of a Cluster
 	// Damaged says that something else than Install changed the definition: what the scripts act on, or a shard's copy,
 	// is not what the other fields tell.
 	Damaged bool

@@ -57,7 +57,7 @@ func (e *Engine) readHashes(ctx context.Context, keys []string) ([]map[string]st
 	return hashes, nil
 }
 
-// readShards marks a definition as damaged when the copy of one of its shards is missing or another.
+// readShards counts the missing copies of a definition's shards, and marks it as damaged when one is another.
 func (e *Engine) readShards(ctx context.Context, found []Installed) error {
 	var copies []string
 	var owner []int
@@ -78,6 +78,10 @@ func (e *Engine) readShards(ctx context.Context, found []Installed) error {
 	for n, hash := range hashes {
 		whole := &found[owner[n]]
 		shard, err := installedOf(whole.Name, hash)
+		if err == nil && !shard.Present {
+			whole.Missing++
+			continue
+		}
 		if err != nil || shard.Damaged || shard.Deployment != whole.Deployment || !reflect.DeepEqual(shard.Definition, whole.Definition) {
 			whole.Damaged = true
 		}

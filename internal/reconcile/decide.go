@@ -41,6 +41,8 @@ func decide(row model.SyncRow, found reading, deployment string) action {
 		return actWrite
 	case found.Revision > row.Revision || len(drift(row, found)) > 0:
 		return actRaise
+	case found.Missing > 0:
+		return actWrite
 	default:
 		return actKeep
 	}
@@ -63,6 +65,7 @@ func drift(row model.SyncRow, found reading) []string {
 			fields = append(fields, field)
 		}
 	}
+	differ("head", !found.Damaged)
 	differ("apps", slices.Equal(sorted(want.Apps), sorted(have.Apps)))
 	differ("algorithm", want.Algorithm == have.Algorithm)
 	differ("max_permits", want.MaxPermits == have.MaxPermits)

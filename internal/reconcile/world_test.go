@@ -223,9 +223,11 @@ func (w *world) row(name string) model.SyncRow {
 // granted asks for 1 permit so many times and returns how many were granted.
 func (w *world) granted(name string, asked int64) int64 {
 	w.Helper()
-	reply, err := w.engine.Acquire(w.Context(), bucket.Call{
-		Bucket: name, App: "checkout", Partition: bucket.PartitionShared, Entries: []bucket.Entry{{Permits: 1, Count: asked}},
-	})
+	found, err := w.engine.Read(w.Context(), name)
+	must(w.T, err)
+	target, err := w.engine.Target(name, "checkout", found[0].Facts())
+	must(w.T, err)
+	reply, err := w.engine.Acquire(w.Context(), bucket.Call{Target: target, Entries: []bucket.Entry{{Permits: 1, Count: asked}}})
 	must(w.T, err)
 	if reply.Verdict != bucket.VerdictDecided {
 		w.Fatalf("acquire from %s: verdict %d", name, reply.Verdict)
