@@ -21,7 +21,9 @@ func TestAReplyDescribesTheBucket(t *testing.T) {
 		d := definition(10, 240, time.Hour)
 		d.Revision, d.Partition, d.Mode, d.MaxWait, d.OnFailure = 3, bucket.PartitionAppKey, bucket.ModeShadow, 1500*time.Millisecond, bucket.FailLocal
 		e.install(t, d)
-		reply := e.acquire(t, d, bucket.Entry{Permits: 4, Count: 1, Key: "k"})
+		older := d // whose revision the caller knows, and whose shape is the same
+		older.Revision, older.Mode = 2, bucket.ModeEnforce
+		reply := e.acquire(t, older, bucket.Entry{Permits: 4, Count: 1, Key: "k"})
 		now, err := e.Time(t.Context())
 		check(t, err)
 		if behind := now.Sub(reply.Now); behind < 0 || behind > 10*time.Second {
@@ -29,9 +31,12 @@ func TestAReplyDescribesTheBucket(t *testing.T) {
 		}
 		reply.Now = time.Time{}
 		want := bucket.Reply{
-			Verdict: bucket.VerdictDecided, Revision: 3, Generation: e.generation(t, d), Partition: bucket.PartitionAppKey,
-			Mode: bucket.ModeShadow, OnFailure: bucket.FailLocal, MaxPermits: 10, Rate: 1, Period: 15 * time.Second,
-			MaxWait: 1500 * time.Millisecond,
+			Verdict: bucket.VerdictDecided, Revision: 3, RuleID: e.generation(t, d),
+			Facts: &bucket.Facts{
+				Revision: 3, Algorithm: bucket.TokenBucket, Partition: bucket.PartitionAppKey, Shards: 1, Mode: bucket.ModeShadow,
+				OnFailure: bucket.FailLocal, MaxWait: 1500 * time.Millisecond, Generation: e.generation(t, d),
+				MaxPermits: 10, Rate: 1, Period: 15 * time.Second,
+			},
 			Results: []bucket.Result{{Code: bucket.CodeGranted, Granted: 1, Remaining: 6, ResetAfter: time.Minute}},
 		}
 		if diff := cmp.Diff(want, reply); diff != "" {
@@ -40,21 +45,47 @@ func TestAReplyDescribesTheBucket(t *testing.T) {
 	})
 }
 
-// TestAStalePartitionTakesNothing: and is answered with the truth, as is a caller who has not learned it.
-func TestAStalePartitionTakesNothing(t *testing.T) {
+// TestFactsThatHoldAreNotSentAgain: the reply then has the caller's own.
+func TestFactsThatHoldAreNotSentAgain(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		d := definition(10, 1, time.Hour)
+		e.install(t, d)
+		c := e.call(t, d, bucket.Entry{Permits: 1, Count: 1})
+		reply, err := e.Acquire(t.Context(), c)
+		check(t, err)
+		expect(t, "facts", reply.Facts, c.Target.Facts)
+		d.Revision = 2
+		e.install(t, d)
+		reply, err = e.Acquire(t.Context(), c)
+		check(t, err)
+		expect(t, "revision of the facts", reply.Facts.Revision, 2)
+	})
+}
+
+// TestAStaleShapeTakesNothing: and is answered with the truth, as is a caller who has learned nothing.
+func TestAStaleShapeTakesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {
 		d := definition(10, 1, time.Hour)
 		d.Partition = bucket.PartitionApp
 		e.install(t, d)
 		e.one(t, d, 1)
 		before := e.snapshot(t, d.Name)
-		for _, believed := range []string{"", bucket.PartitionShared, bucket.PartitionKey, bucket.PartitionAppKey} {
-			c := call(d, bucket.Entry{Permits: 1, Count: 1, Key: "k"})
-			c.Partition = believed
-			reply, err := e.Acquire(t.Context(), c)
+		believed := []*bucket.Facts{nil}
+		for _, partition := range []string{bucket.PartitionShared, bucket.PartitionKey, bucket.PartitionAppKey} {
+			f := *d.Facts()
+			f.Partition = partition
+			believed = append(believed, &f)
+		}
+		other := *d.Facts()
+		other.Algorithm = bucket.FixedWindow
+		believed = append(believed, &other)
+		for _, f := range believed {
+			target, err := e.Target(d.Name, "checkout", f)
+			check(t, err)
+			reply, err := e.Acquire(t.Context(), bucket.Call{Target: target, Entries: []bucket.Entry{{Permits: 1, Count: 1, Key: "k"}}})
 			check(t, err)
 			expect(t, "verdict", reply.Verdict, bucket.VerdictStale)
-			expect(t, "the truth", reply.Partition, bucket.PartitionApp)
+			expect(t, "the truth", reply.Facts.Partition, bucket.PartitionApp)
 			expect(t, "results", len(reply.Results), 0)
 			expectSame(t, before, e.snapshot(t, d.Name))
 		}
@@ -72,8 +103,7 @@ func TestWhatIsNotConfiguredIsToldApart(t *testing.T) {
 		expect(t, "not listed", e.verdictFor(t, d, "search"), bucket.VerdictNotListed)
 		_, err := e.Remove(t.Context(), d.Name, 2, deployment)
 		check(t, err)
-		reply, err := e.Acquire(t.Context(), call(d, bucket.Entry{Permits: 1, Count: 1}))
-		check(t, err)
+		reply := e.ask(t, d, bucket.Entry{Permits: 1, Count: 1})
 		expect(t, "removed", reply.Verdict, bucket.VerdictRemoved)
 		expect(t, "revision of the removal", reply.Revision, 2)
 	})
@@ -143,7 +173,7 @@ func TestModes(t *testing.T) {
 			d.Name, d.Mode = "b-"+mode, mode
 			e.install(t, d)
 			reply := e.acquire(t, d, bucket.Entry{Permits: 3, Count: 5})
-			expect(t, "mode", reply.Mode, mode)
+			expect(t, "mode", reply.Facts.Mode, mode)
 			expect(t, "code", reply.Results[0].Code, bucket.CodeLimited)
 			expect(t, "granted", reply.Results[0].Granted, 3)
 		}
@@ -171,9 +201,7 @@ func TestPartitionsCountTogetherWhatTheySay(t *testing.T) {
 			e.install(t, d)
 			e.one(t, d, 4)
 			for i, who := range [][2]string{{"checkout", "k"}, {"checkout", "k2"}, {"search", "k"}, {"search", "k2"}} {
-				c := call(d, bucket.Entry{Permits: 1, Key: who[1]})
-				c.App = who[0]
-				reply, err := e.Peek(t.Context(), c)
+				reply, err := e.Acquire(t.Context(), e.callOf(t, d, who[0], bucket.Entry{Permits: 1, Key: who[1]}))
 				check(t, err)
 				expect(t, partition+" left for "+strings.Join(who[:], " "), reply.Results[0].Remaining, want[i])
 			}
@@ -213,7 +241,7 @@ func TestALostAnswerIsNotAskedForAgain(t *testing.T) {
 	t.Cleanup(func() { _ = rdb.Close() })
 	prefix := strings.TrimSuffix(e.IndexKey(), ":index")
 	lossy := bucket.New(rdb, prefix)
-	c := call(d, bucket.Entry{Permits: 1, Count: 1})
+	c := e.call(t, d, bucket.Entry{Permits: 1, Count: 1})
 	if _, err := lossy.Acquire(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -242,15 +270,17 @@ func (c *deafConn) Read(b []byte) (int, error) {
 // TestACallThatCanNotBeAskedIsRefused: with the field, before Redis is asked.
 func TestACallThatCanNotBeAskedIsRefused(t *testing.T) {
 	e := bucket.New(nil, "")
-	good := bucket.Call{Bucket: "b", App: "checkout", Partition: bucket.PartitionKey, Entries: []bucket.Entry{{Permits: 1, Count: 1, Key: "k"}}}
+	d := definition(10, 1, time.Second)
+	d.Partition, d.Shards = bucket.PartitionKey, 4
+	target, err := e.Target(d.Name, "checkout", d.Facts())
+	check(t, err)
+	good := bucket.Call{Target: target, Shard: target.Shard("k"), Entries: []bucket.Entry{{Permits: 1, Count: 1, Key: "k"}}}
 	for field, change := range map[string]func(c *bucket.Call){
-		"bucket":    func(c *bucket.Call) { c.Bucket = "a{b}" },
-		"app":       func(c *bucket.Call) { c.App = "a:k=b" },
-		"partition": func(c *bucket.Call) { c.Partition = "user" },
-		"entries":   func(c *bucket.Call) { c.Entries = nil },
-		"permits":   func(c *bucket.Call) { c.Entries[0].Permits = 0 },
-		"count":     func(c *bucket.Call) { c.Entries[0].Count = 0 },
-		"key":       func(c *bucket.Call) { c.Entries[0].Key = strings.Repeat("x", bucket.KeyBound+1) },
+		"entries": func(c *bucket.Call) { c.Entries = nil },
+		"permits": func(c *bucket.Call) { c.Entries[0].Permits = 0 },
+		"count":   func(c *bucket.Call) { c.Entries[0].Count = -1 },
+		"shard":   func(c *bucket.Call) { c.Shard = 4 },
+		"key":     func(c *bucket.Call) { c.Entries[0].Key = strings.Repeat("x", bucket.KeyBound+1) },
 	} {
 		c := good
 		c.Entries = []bucket.Entry{good.Entries[0]}
@@ -258,7 +288,28 @@ func TestACallThatCanNotBeAskedIsRefused(t *testing.T) {
 		_, err := e.Acquire(t.Context(), c)
 		expectInvalid(t, err, field)
 	}
-	_, err := bucket.New(nil, "a{b").Acquire(t.Context(), good)
+	waits := good
+	waits.Entries = []bucket.Entry{{Permits: 1, Count: 2, Key: "k", Wait: time.Second}}
+	_, err = e.Acquire(t.Context(), waits)
+	expectInvalid(t, err, "count")
+	elsewhere := good
+	elsewhere.Shard = (good.Shard + 1) % 4
+	_, err = e.Acquire(t.Context(), elsewhere)
+	expectInvalid(t, err, "key")
+	_, err = bucket.New(nil, "a{b").Acquire(t.Context(), good)
+	expectInvalid(t, err, "prefix")
+}
+
+// TestATargetThatNamesNothingIsRefused: with the field.
+func TestATargetThatNamesNothingIsRefused(t *testing.T) {
+	e := bucket.New(nil, "")
+	_, err := e.Target("a{b}", "checkout", nil)
+	expectInvalid(t, err, "bucket")
+	_, err = e.Target("b", "a:k=b", nil)
+	expectInvalid(t, err, "app")
+	_, err = e.Target("b", "checkout", &bucket.Facts{Shards: bucket.ShardsBound + 1})
+	expectInvalid(t, err, "shards")
+	_, err = bucket.New(nil, "a{b").Target("b", "checkout", nil)
 	expectInvalid(t, err, "prefix")
 }
 

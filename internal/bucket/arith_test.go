@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,10 +148,13 @@ return hex(a) .. ' ' .. string.gsub(string.format('%.0f', unhex(hex(a))), '^-0$'
 	})
 }
 
-// TestScriptsUseNothingThatARedisLacks: the embedded Redis has neither of these libraries, and pcall hides failed writes.
+// TestScriptsUseNothingThatARedisLacks: the embedded Redis has none of these libraries. A pcall hides failed writes, so
+// there is none but redis.pcall around a read.
 func TestScriptsUseNothingThatARedisLacks(t *testing.T) {
+	read := regexp.MustCompile(`redis\.pcall\('(GET|MGET|LRANGE|LINDEX|LLEN|ZRANGE|ZSCORE|HMGET|TYPE)'`)
 	for name, text := range bucket.Scripts() {
-		for _, banned := range []string{"cmsgpack", "struct.", "bit.", "cjson", "pcall", "tostring(", "SCAN"} {
+		text = read.ReplaceAllString(text, "")
+		for _, banned := range []string{"cmsgpack", "struct.", "bit.", "cjson", "tostring(", "SCAN", "pcall"} {
 			if strings.Contains(text, banned) {
 				t.Errorf("%s uses %s", name, banned)
 			}

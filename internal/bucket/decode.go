@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -114,6 +115,8 @@ func (t *tuple) head(believed *Facts) (r Reply, decided bool) {
 		r.Verdict = VerdictStale
 		if status == wireDecided {
 			r.Verdict = VerdictDecided
+		} else if r.Facts != nil && !slices.Contains(algorithms, r.Facts.Algorithm) {
+			r.Verdict, r.Facts = VerdictUnknownFormat, nil
 		}
 	case wireNotConfigured:
 		r.Verdict = t.reason()

@@ -12,6 +12,9 @@ func FuzzDecoders(f *testing.F) {
 	f.Add([]byte{1, 1, 1, 1}, int64(1), int64(1<<62), "shared", 1)
 	f.Add([]byte("0001221222200000"), int64(5), int64(7), "key", 1)
 	f.Add([]byte{}, int64(-1), int64(0), "", 0)
+	d := definition(10, 1, time.Second)
+	target, err := bucket.New(nil, "").Target(d.Name, "checkout", d.Facts())
+	check(f, err)
 	f.Fuzz(func(t *testing.T, shape []byte, small, large int64, text string, entries int) {
 		reply := make([]any, len(shape))
 		for i, kind := range shape {
@@ -31,12 +34,19 @@ func FuzzDecoders(f *testing.F) {
 			}
 		}
 		entries = max(0, min(entries, 10))
-		if r, err := bucket.DecodeReply(reply, entries); err == nil {
+		c := bucket.Call{Target: target, Entries: make([]bucket.Entry, entries)}
+		for i := range c.Entries {
+			c.Entries[i] = bucket.Entry{Permits: 1, Count: int64(i)}
+		}
+		if r, err := bucket.DecodeReply(reply, &c); err == nil {
 			checkDecoded(t, r, entries)
 		}
 		_, _ = bucket.DecodeInstall(reply)
-		_, _ = bucket.DecodeReply(text, entries)
-		_, _ = bucket.DecodeInstalled("b", map[string]string{"fmt": "1", "rev": text, "max": text, "app:" + text: "1"})
+		_, _ = bucket.DecodeReply(text, &c)
+		_, _ = bucket.DecodeInstalled("b", map[string]string{"fmt": "2", "rev": text, "max": text, "head": text, "app:" + text: "1"})
+		if f, err := bucket.ParseHead(text); err == nil && (f.MaxPermits < 1 || f.Rate < 1 || f.Period < 1) {
+			t.Fatalf("took %q for a head", text)
+		}
 	})
 }
 
@@ -59,20 +69,31 @@ func checkDecoded(t *testing.T, r bucket.Reply, entries int) {
 
 // TestAnAnswerOfAnotherLengthIsAnError: never half a decision.
 func TestAnAnswerOfAnotherLengthIsAnError(t *testing.T) {
-	good := []any{int64(1), int64(3), int64(5), int64(7), "shared", "enforce", "open", int64(10), int64(1), int64(1000), int64(0),
-		int64(1), int64(1), int64(9), int64(0), int64(1000)}
-	r, err := bucket.DecodeReply(good, 1)
+	d := definition(10, 1, time.Second)
+	target, err := bucket.New(nil, "").Target(d.Name, "checkout", d.Facts())
 	check(t, err)
+	c := bucket.Call{Target: target, Entries: []bucket.Entry{{Permits: 1, Count: 1}}}
+	good := []any{int64(1), int64(5), int64(3), int64(7), "2 3 token_bucket.shared.1 enforce open 0 7 0 7 1 1 1000 10 10000 0 0",
+		int64(1), int64(9), int64(0), int64(1000)}
+	r, err := bucket.DecodeReply(good, &c)
+	check(t, err)
+	expect(t, "revision of the facts", r.Facts.Revision, 3)
 	expect(t, "reset", r.Results[0].ResetAfter, time.Millisecond)
 	for n := range good {
-		if _, err := bucket.DecodeReply(good[:n], 1); err == nil {
+		if _, err := bucket.DecodeReply(good[:n], &c); err == nil {
 			t.Fatalf("took the first %d items for an answer", n)
 		}
 	}
-	if _, err := bucket.DecodeReply(append(good, int64(0)), 1); err == nil {
+	if _, err := bucket.DecodeReply(append(good, int64(0)), &c); err == nil {
 		t.Fatal("took an answer with an item too many")
 	}
-	if _, err := bucket.DecodeReply(good, 2); err == nil {
+	good[4] = "" // the caller's facts hold, but they are of another revision
+	if _, err := bucket.DecodeReply(good, &c); err == nil {
+		t.Fatal("took facts of another revision for the present ones")
+	}
+	c.Entries = append(c.Entries, c.Entries[0])
+	good[2] = int64(1)
+	if _, err := bucket.DecodeReply(good, &c); err == nil {
 		t.Fatal("took one result for two")
 	}
 }

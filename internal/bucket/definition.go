@@ -20,6 +20,9 @@ const (
 	Concurrency   = "concurrency"    // max_permits leases at a time, each of a period unless renewed
 )
 
+// algorithms are all that this version knows.
+var algorithms = []string{TokenBucket, FixedWindow, SlidingWindow, SlidingLog, Concurrency}
+
 // Partitions: whose usage is counted together.
 const (
 	PartitionShared = "shared"
@@ -116,7 +119,7 @@ func (d *Definition) validateChoices() error {
 		field, value string
 		allowed      []string
 	}{
-		{"algorithm", d.Algorithm, []string{TokenBucket, FixedWindow, SlidingWindow, SlidingLog, Concurrency}},
+		{"algorithm", d.Algorithm, algorithms},
 		{"partition", d.Partition, []string{PartitionShared, PartitionApp, PartitionKey, PartitionAppKey}},
 		{"mode", d.Mode, []string{ModeEnforce, ModeShadow, ModeOff}},
 		{"on_redis_failure", d.OnFailure, []string{FailOpen, FailClosed, FailLocal}},

@@ -88,9 +88,7 @@ func TestManyEditsLeaveAKeyNoMoreThanItHad(t *testing.T) {
 		expect(t, "after 9 edits", e.peek(t, d, 1).Remaining, 0)
 		e.pass(t, 2*time.Hour, d.Name)
 		expect(t, "2 h later", e.peek(t, d, 1).Remaining, 200)
-		c := call(d, bucket.Entry{Permits: 1, Key: "unused"})
-		reply, err := e.Peek(t.Context(), c)
-		check(t, err)
+		reply := e.acquire(t, d, bucket.Entry{Permits: 1, Key: "unused"})
 		expect(t, "left for an unused key", reply.Results[0].Remaining, 200)
 	})
 }

@@ -89,27 +89,66 @@ func (e *env) pass(t testing.TB, d time.Duration, names ...string) {
 // age takes d off every instant that a bucket's keys hold, and off their TTL.
 func (e *env) age(t testing.TB, name string, d time.Duration) {
 	t.Helper()
-	ctx := t.Context()
-	def := e.DefinitionKey(name)
-	hash := e.rdb.HGetAll(ctx, def).Val()
-	for _, field := range []string{"rule", "hist"} {
-		var rules []string
-		for _, rule := range strings.FieldsFunc(hash[field], func(r rune) bool { return r == ';' }) {
-			part := strings.Split(rule, ",")
-			part[1] = strconv.FormatInt(atoi(t, part[1])-d.Microseconds(), 10)
-			rules = append(rules, strings.Join(part, ","))
+	shards := 1
+	if n := e.rdb.HGet(t.Context(), e.DefinitionKey(name), "shards").Val(); n != "" {
+		shards = int(atoi(t, n))
+	}
+	for _, def := range e.DefinitionKeys(name, shards) {
+		e.ageDefinition(t, def, d)
+		keys, err := e.rdb.Keys(t.Context(), def+":s*").Result()
+		check(t, err)
+		for _, key := range keys {
+			e.ageState(t, key, d)
 		}
-		check(t, e.rdb.HSet(ctx, def, field, strings.Join(rules, ";")).Err())
 	}
-	if born := atoi(t, hash["born"]); born != 0 {
-		check(t, e.rdb.HSet(ctx, def, "born", born-d.Microseconds()).Err())
+}
+
+func (e *env) ageDefinition(t testing.TB, def string, d time.Duration) {
+	t.Helper()
+	ctx := t.Context()
+	earlier := func(us string) string { return strconv.FormatInt(atoi(t, us)-d.Microseconds(), 10) }
+	head := e.head(t, def)
+	if len(head) < 16 {
+		return // a tombstone, or nothing
 	}
-	prefix, _, _ := strings.Cut(def, "{")
-	keys, err := e.rdb.Keys(ctx, prefix+"{"+name+"}:s*").Result()
+	head[headAt] = earlier(head[headAt])
+	if head[headBorn] != "0" {
+		head[headBorn] = earlier(head[headBorn])
+	}
+	var rules []string
+	for _, rule := range strings.FieldsFunc(e.rdb.HGet(ctx, def, "hist").Val(), func(r rune) bool { return r == ';' }) {
+		part := strings.Split(rule, ",")
+		part[1] = earlier(part[1])
+		rules = append(rules, strings.Join(part, ","))
+	}
+	check(t, e.rdb.HSet(ctx, def, "head", strings.Join(head, " "), "hist", strings.Join(rules, ";")).Err())
+}
+
+// Words of a head; see head.lua.
+const (
+	headShape = 2
+	headBorn  = 7
+	headRule  = 8
+	headAt    = 9
+)
+
+// head is a definition's head in words.
+func (e *env) head(t testing.TB, definition string) []string {
+	t.Helper()
+	head, err := e.rdb.HGet(t.Context(), definition, "head").Result()
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
 	check(t, err)
-	for _, key := range keys {
-		e.ageState(t, key, d)
-	}
+	return strings.Split(head, " ")
+}
+
+// setHead changes one word of a definition's head.
+func (e *env) setHead(t testing.TB, definition string, word int, value string) {
+	t.Helper()
+	head := e.head(t, definition)
+	head[word] = value
+	check(t, e.rdb.HSet(t.Context(), definition, "head", strings.Join(head, " ")).Err())
 }
 
 func (e *env) ageState(t testing.TB, key string, d time.Duration) {
@@ -172,30 +211,51 @@ func (e *env) one(t testing.TB, d bucket.Definition, n int64) bucket.Result {
 
 func (e *env) acquire(t testing.TB, d bucket.Definition, entries ...bucket.Entry) bucket.Reply {
 	t.Helper()
-	reply, err := e.Acquire(t.Context(), call(d, entries...))
-	check(t, err)
+	reply := e.ask(t, d, entries...)
 	if reply.Verdict != bucket.VerdictDecided {
 		t.Fatalf("acquire: %+v", reply)
 	}
 	return reply
 }
 
-func (e *env) peek(t testing.TB, d bucket.Definition, n int64) bucket.Result {
+// ask is acquire where another verdict may come.
+func (e *env) ask(t testing.TB, d bucket.Definition, entries ...bucket.Entry) bucket.Reply {
 	t.Helper()
-	reply, err := e.Peek(t.Context(), call(d, bucket.Entry{Permits: n, Key: "k"}))
+	reply, err := e.Acquire(t.Context(), e.call(t, d, entries...))
 	check(t, err)
-	if reply.Verdict != bucket.VerdictDecided {
-		t.Fatalf("peek: %+v", reply)
-	}
-	return reply.Results[0]
+	return reply
 }
 
-func call(d bucket.Definition, entries ...bucket.Entry) bucket.Call {
+func (e *env) peek(t testing.TB, d bucket.Definition, n int64) bucket.Result {
+	t.Helper()
+	return e.acquire(t, d, bucket.Entry{Permits: n, Key: "k"}).Results[0]
+}
+
+// call is for the first of the bucket's apps; all its entries must have keys of one shard.
+func (e *env) call(t testing.TB, d bucket.Definition, entries ...bucket.Entry) bucket.Call {
+	t.Helper()
 	app := "checkout"
 	if len(d.Apps) > 0 && !slices.Contains(d.Apps, bucket.AllApps) {
 		app = d.Apps[0]
 	}
-	return bucket.Call{Bucket: d.Name, App: app, Partition: d.Partition, Entries: entries}
+	return e.callOf(t, d, app, entries...)
+}
+
+func (e *env) callOf(t testing.TB, d bucket.Definition, app string, entries ...bucket.Entry) bucket.Call {
+	t.Helper()
+	c := bucket.Call{Target: e.target(t, d, app), Entries: entries}
+	if len(entries) > 0 {
+		c.Shard = c.Target.Shard(entries[0].Key)
+	}
+	return c
+}
+
+// target is of a caller who knows d, but not its generation.
+func (e *env) target(t testing.TB, d bucket.Definition, app string) *bucket.Target {
+	t.Helper()
+	target, err := e.Target(d.Name, app, d.Facts())
+	check(t, err)
+	return target
 }
 
 // definition is a bucket of max permits refilled at rate per period, shared by all apps.

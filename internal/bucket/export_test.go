@@ -4,19 +4,33 @@ import "context"
 
 // What the black-box tests need to see of the inside.
 
-// ArithLua and StateLua are the chunks that all scripts share.
+// ArithLua and StateLua are the chunks with the arithmetic and with what it works on.
 var (
-	ArithLua = arithLua
-	StateLua = stateLua
+	ArithLua = luaFile("arith")
+	StateLua = luaFile("head") + luaFile("rules") + luaFile("token")
 )
 
-// StateKey, DefinitionKey and UsageKey form keys.
+// StateKey is the key of a state of a bucket with one shard.
 func (e *Engine) StateKey(name, partition, app, key string) string {
-	return e.keys.state(name, partition, app, key)
+	return e.ShardStateKey(name, partition, 1, app, key)
+}
+
+// ShardStateKey is the key of a state of a bucket with so many shards.
+func (e *Engine) ShardStateKey(name, partition string, shards int, app, key string) string {
+	stem := stateStem(e.keys.shard(name, shards, shardOf(key, shards)), partition, app)
+	if Keyed(partition) {
+		return stem + key
+	}
+	return stem
 }
 
 // DefinitionKey is the key of a definition.
 func (e *Engine) DefinitionKey(name string) string { return e.keys.definition(name) }
+
+// DefinitionKeys are the keys of all copies of a definition, that of DefinitionKey last.
+func (e *Engine) DefinitionKeys(name string, shards int) []string {
+	return e.keys.definitions(name, shards)
+}
 
 // UsageKey is the key of a minute of usage.
 func (e *Engine) UsageKey(name string, minute int64) string { return e.keys.usage(name, minute) }
@@ -24,13 +38,19 @@ func (e *Engine) UsageKey(name string, minute int64) string { return e.keys.usag
 // IndexKey is the key of the index.
 func (e *Engine) IndexKey() string { return e.keys.index() }
 
-// RawAcquire runs the script with arguments of any kind, past the checks in Go.
-func (e *Engine) RawAcquire(ctx context.Context, keys []string, args ...any) (any, error) {
-	return e.run(ctx, acquireScript, keys, args...)
+// RawAcquire runs the acquire script of an algorithm with arguments of any kind, past the checks in Go.
+func (e *Engine) RawAcquire(ctx context.Context, algorithm string, keys []string, args ...any) (any, error) {
+	return e.run(ctx, acquireScripts[algorithm], keys, args...)
 }
 
 // DecodeReply is the decoder of acquire's answers.
-func DecodeReply(reply any, entries int) (Reply, error) { return decodeReply(reply, entries) }
+func DecodeReply(reply any, c *Call) (Reply, error) { return c.decode(reply) }
+
+// ShapeOf is the shape that a caller with these facts believes in.
+func ShapeOf(f *Facts) string { return f.shape() }
+
+// ParseHead is the reader of heads.
+func ParseHead(head string) (*Facts, error) { return parseHead(head) }
 
 // DecodeInstall is the decoder of install's, remove's and restart's answers.
 func DecodeInstall(reply any) (InstallResult, error) { return decodeInstall(reply) }
@@ -42,8 +62,12 @@ func DecodeInstalled(name string, hash map[string]string) (Installed, error) {
 
 // Scripts are the texts that Redis gets.
 func Scripts() map[string]string {
-	return map[string]string{
-		"acquire": acquireScript.text, "install": installScript.text, "remove": removeScript.text,
-		"restart": restartScript.text, "adopt": adoptScript.text,
+	all := map[string]string{
+		"acquire_all": acquireAllScript.text, "give_back": giveBackScript.text, "lease": leaseScript.text,
+		"install": installScript.text, "remove": removeScript.text, "restart": restartScript.text, "adopt": adoptScript.text,
 	}
+	for algorithm, s := range acquireScripts {
+		all["acquire "+algorithm] = s.text
+	}
+	return all
 }

@@ -61,7 +61,7 @@ local function history(list)
   for i = math.max(1, #list - RULES_KEPT), #list - 1 do
     out[#out + 1] = print_rule(list[i])
   end
-  return table.concat(out, ';'), tostring(#out)
+  return table.concat(out, ';'), dec(#out)
 end
 
 local function write(fields)

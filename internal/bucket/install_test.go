@@ -47,7 +47,7 @@ func TestReadReturnsWhatWasInstalled(t *testing.T) {
 		e.install(t, gone)
 		_, err := e.Remove(t.Context(), "gone", 2, deployment)
 		check(t, err)
-		check(t, e.rdb.HSet(t.Context(), e.DefinitionKey("newer"), "fmt", "2", "whatever", "x").Err())
+		check(t, e.rdb.HSet(t.Context(), e.DefinitionKey("newer"), "fmt", "3", "whatever", "x").Err())
 		check(t, e.rdb.HSet(t.Context(), e.DefinitionKey("odd"), "something", "else").Err())
 
 		found, err := e.Read(t.Context(), "b", "none", "a", "gone", "newer", "odd")
@@ -151,8 +151,7 @@ func (e *env) generation(t testing.TB, d bucket.Definition) int64 {
 	return found[0].Generation
 }
 
-// TestANewPartitionIsANewGeneration: as is a new algorithm or number of shards, and nothing else is. Algorithm and shards are changed in Redis,
-// because this version installs one of each.
+// TestANewPartitionIsANewGeneration: as is a new algorithm or number of shards, and nothing else is.
 func TestANewPartitionIsANewGeneration(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {
 		d := definition(10, 1, time.Hour)
@@ -176,10 +175,15 @@ func TestANewPartitionIsANewGeneration(t *testing.T) {
 		edit("a rate", false, 6, func() { d.Rate = 2 })
 		edit("a partition", true, 10, func() { d.Partition = bucket.PartitionApp })
 		edit("another partition", true, 0, func() { d.Partition, d.AfterLoss = bucket.PartitionKey, bucket.LossRefill })
-		check(t, e.rdb.HSet(t.Context(), e.DefinitionKey(d.Name), "shards", "4").Err())
-		edit("shards", true, 10, func() { d.AfterLoss = bucket.LossFull })
-		check(t, e.rdb.HSet(t.Context(), e.DefinitionKey(d.Name), "alg", "fixed_window").Err())
-		edit("an algorithm", true, 0, func() { d.AfterLoss = bucket.LossRefill })
+		edit("shards", true, 10, func() { d.Shards, d.AfterLoss = 4, bucket.LossFull })
+		edit("fewer shards", true, 0, func() { d.Shards, d.AfterLoss = 3, bucket.LossRefill })
+		before := e.generation(t, d)
+		d.Revision, d.Algorithm, d.MaxPermits = d.Revision+1, bucket.SlidingLog, 3
+		e.install(t, d)
+		if last = e.generation(t, d); last == before {
+			t.Fatal("another algorithm began no generation")
+		}
+		edit("an algorithm", true, 10, func() { d.Algorithm, d.MaxPermits, d.AfterLoss = bucket.TokenBucket, 10, bucket.LossFull })
 	})
 }
 
@@ -226,8 +230,7 @@ func TestAnUnknownFormatIsLeftUntouched(t *testing.T) {
 				check(t, e.rdb.HSet(t.Context(), key, field, value).Err())
 			}
 			before := e.snapshot(t, d.Name)
-			reply, err := e.Acquire(t.Context(), call(d, bucket.Entry{Permits: 1, Count: 1}))
-			check(t, err)
+			reply := e.ask(t, d, bucket.Entry{Permits: 1, Count: 1})
 			expect(t, what, reply.Verdict, bucket.VerdictUnknownFormat)
 			edited := d
 			edited.Revision, edited.Rate = 2, 2
@@ -237,22 +240,15 @@ func TestAnUnknownFormatIsLeftUntouched(t *testing.T) {
 			expectSame(t, before, e.snapshot(t, d.Name))
 		}
 		good := e.rdb.Get(t.Context(), state).Val()
-		refuses("a newer state", state, "", "2"+good[1:])
-		refuses("a state of no form", state, "", "1garbage")
+		refuses("a newer state", state, "", "3"+good[1:])
+		refuses("a state of no form", state, "", "2garbage")
 		refuses("an empty state", state, "", "")
 		check(t, e.rdb.Set(t.Context(), state, good, time.Hour).Err())
 		e.one(t, d, 1)
 
+		check(t, e.rdb.HSet(t.Context(), e.DefinitionKey(d.Name), "head", "3 of another form").Err())
+		refuses("a newer definition", e.DefinitionKey(d.Name), "fmt", "3")
 		before := e.snapshot(t, d.Name)
-		raw, err := e.RawAcquire(t.Context(), []string{e.DefinitionKey(d.Name), state}, "2", "checkout", "shared", 1, 1)
-		check(t, err)
-		reply, err := bucket.DecodeReply(raw, 1)
-		check(t, err)
-		expect(t, "a newer caller", reply.Verdict, bucket.VerdictUnknownFormat)
-		expectSame(t, before, e.snapshot(t, d.Name))
-
-		refuses("a newer definition", e.DefinitionKey(d.Name), "fmt", "2")
-		before = e.snapshot(t, d.Name)
 		result, err := e.Remove(t.Context(), d.Name, 9, deployment)
 		check(t, err)
 		expect(t, "remove", result.Status, bucket.StatusUnknownFormat)
@@ -271,8 +267,13 @@ func TestAnUnknownAlgorithmIsNotDecided(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {
 		d := definition(10, 1, time.Hour)
 		e.install(t, d)
-		check(t, e.rdb.HSet(t.Context(), e.DefinitionKey(d.Name), "alg", "sliding_log").Err())
+		e.setHead(t, e.DefinitionKey(d.Name), headShape, "leaky_cup.shared.1")
 		expect(t, "verdict", e.verdictFor(t, d, "checkout"), bucket.VerdictUnknownFormat)
+		target, err := e.Target(d.Name, "checkout", nil)
+		check(t, err)
+		reply, err := e.Acquire(t.Context(), bucket.Call{Target: target})
+		check(t, err)
+		expect(t, "verdict for who has learned nothing", reply.Verdict, bucket.VerdictUnknownFormat)
 	})
 }
 
@@ -280,8 +281,8 @@ func TestAnUnknownAlgorithmIsNotDecided(t *testing.T) {
 func TestInstallRefusesWhatItCanNotEnforce(t *testing.T) {
 	e := bucket.New(nil, "")
 	for field, change := range map[string]func(d *bucket.Definition){
-		"algorithm":        func(d *bucket.Definition) { d.Algorithm = "fixed_window" },
-		"shards":           func(d *bucket.Definition) { d.Shards = 2 },
+		"algorithm":        func(d *bucket.Definition) { d.Algorithm = "leaky_cup" },
+		"shards":           func(d *bucket.Definition) { d.Shards = 2 }, // of partition shared
 		"partition":        func(d *bucket.Definition) { d.Partition = "user" },
 		"mode":             func(d *bucket.Definition) { d.Mode = "" },
 		"on_redis_failure": func(d *bucket.Definition) { d.OnFailure = "maybe" },

@@ -62,7 +62,7 @@ func concurrently(t *testing.T, e *env, d bucket.Definition, callers, times int)
 	for range callers {
 		group.Go(func() {
 			for range times {
-				reply, err := e.Acquire(t.Context(), call(d, bucket.Entry{Permits: 1, Count: 1}))
+				reply, err := e.Acquire(t.Context(), e.call(t, d, bucket.Entry{Permits: 1, Count: 1}))
 				if err != nil || reply.Verdict != bucket.VerdictDecided {
 					t.Errorf("acquire: %+v, %v", reply, err)
 					return
@@ -144,9 +144,10 @@ func TestMistake04_AppsMatchExactlyOrNotAtAll(t *testing.T) {
 func (e *env) verdictFor(t testing.TB, d bucket.Definition, app string) bucket.Verdict {
 	t.Helper()
 	keys := []string{e.DefinitionKey(d.Name), e.StateKey(d.Name, d.Partition, app, "k")}
-	raw, err := e.RawAcquire(t.Context(), keys, "1", app, d.Partition, 1, 1)
+	raw, err := e.RawAcquire(t.Context(), d.Algorithm, keys, app, bucket.ShapeOf(d.Facts()), 0, 1, 1)
 	check(t, err)
-	reply, err := bucket.DecodeReply(raw, 1)
+	c := e.callOf(t, d, "any", bucket.Entry{Permits: 1, Count: 1, Key: "k"})
+	reply, err := bucket.DecodeReply(raw, &c)
 	check(t, err)
 	return reply.Verdict
 }
@@ -161,7 +162,7 @@ func TestMistake05_ARedisOutOfMemoryGrantsNothingAndChangesNothing(t *testing.T)
 	before := e.snapshot(t, d.Name)
 	check(t, e.rdb.ConfigSet(t.Context(), "maxmemory", "1").Err())
 	for range 5 {
-		if reply, err := e.Acquire(t.Context(), call(d, bucket.Entry{Permits: 1, Count: 1})); err == nil {
+		if reply, err := e.Acquire(t.Context(), e.call(t, d, bucket.Entry{Permits: 1, Count: 1})); err == nil {
 			t.Fatalf("granted without memory to remember it: %+v", reply)
 		}
 	}
@@ -186,14 +187,15 @@ func TestMistake06_PermitsBelowOneAreRefusedAndTooManyIsSaid(t *testing.T) {
 		e.one(t, d, 4)
 		before := e.snapshot(t, d.Name)
 		for _, n := range []int64{0, -1, -100, -1 << 63} {
-			_, err := e.Acquire(t.Context(), call(d, bucket.Entry{Permits: n, Count: 1}))
+			_, err := e.Acquire(t.Context(), e.call(t, d, bucket.Entry{Permits: n, Count: 1}))
 			expectInvalid(t, err, "permits")
-			_, err = e.Peek(t.Context(), call(d, bucket.Entry{Permits: n}))
+			_, err = e.Acquire(t.Context(), e.call(t, d, bucket.Entry{Permits: n}))
 			expectInvalid(t, err, "permits")
 		}
 		keys := []string{e.DefinitionKey(d.Name), e.StateKey(d.Name, d.Partition, "", "")}
-		for _, args := range [][]any{{-100, 1}, {0, 1}, {"0.5", 1}, {"x", 1}, {"nan", 1}, {"-inf", 1}, {1, -1}, {1, "0.5"}, {1, "nan"}, {1, "inf"}, {1}} {
-			raw, err := e.RawAcquire(t.Context(), keys, append([]any{"1", "checkout", d.Partition}, args...)...)
+		shape := bucket.ShapeOf(d.Facts())
+		for _, args := range [][]any{{-100, 1}, {0, 1}, {"0.5", 1}, {"x", 1}, {"nan", 1}, {"-inf", 1}, {1, "-0.5"}, {1, "0.5"}, {1, "-inf"}, {1, "nan"}, {1, "inf"}, {1}} {
+			raw, err := e.RawAcquire(t.Context(), d.Algorithm, keys, append([]any{"checkout", shape, 0}, args...)...)
 			if err == nil || !strings.HasPrefix(err.Error(), "HEADGATE ") {
 				t.Fatalf("permits and count %v: %v, %v", args, raw, err)
 			}
@@ -362,21 +364,23 @@ func TestMistake14_RepliesAreWholeNumbersAndStrings(t *testing.T) {
 		e.install(t, d)
 		keys := []string{e.DefinitionKey(d.Name), e.StateKey(d.Name, d.Partition, "", "")}
 		ask := func(keys []string, args ...any) []any {
-			raw, err := e.RawAcquire(t.Context(), keys, args...)
+			raw, err := e.RawAcquire(t.Context(), d.Algorithm, keys, args...)
 			check(t, err)
 			return raw.([]any)
 		}
+		shape := bucket.ShapeOf(d.Facts())
 		replies := [][]any{
-			ask(keys, "1", "checkout", "shared", 5, 1),
-			ask(keys, "1", "checkout", "shared", 5, 1), // limited, with 2 days and a fraction to wait
-			ask(keys, "1", "checkout", "shared", 1, 0),
-			ask(keys, "1", "checkout", "shared", 8, 1),
-			ask(keys[:1], "1", "checkout", ""),
-			ask(keys, "1", "other", "shared", 1, 1),
-			ask(keys, "9", "checkout", "shared", 1, 1),
-			ask([]string{e.DefinitionKey("none")}, "1", "checkout", ""),
+			ask(keys, "checkout", shape, 0, 5, 1),
+			ask(keys, "checkout", shape, 1, 5, 1), // limited, with 2 days and a fraction to wait
+			ask(keys, "checkout", shape, 1, 1, 0),
+			ask(keys, "checkout", shape, 1, 8, 1),
+			ask(keys, "checkout", shape, 1, 5, -1),
+			ask(keys, "checkout", "token_bucket.key.1", 1, 5, 1),
+			ask(keys[:1], "checkout", "", 0),
+			ask(keys, "other", shape, 1, 1, 1),
+			ask([]string{e.DefinitionKey("none")}, "checkout", "", 0),
 		}
-		lengths := []int{16, 16, 16, 16, 11, 4, 3, 4}
+		lengths := []int{9, 9, 9, 9, 9, 5, 5, 4, 4}
 		for i, reply := range replies {
 			expect(t, fmt.Sprintf("length of %v", reply), len(reply), lengths[i])
 			for _, item := range reply {
@@ -387,7 +391,7 @@ func TestMistake14_RepliesAreWholeNumbersAndStrings(t *testing.T) {
 				}
 			}
 		}
-		wait := micros(replies[1][14].(int64))
+		wait := micros(replies[1][7].(int64))
 		want := 3 * d.Period / 3 // 2 left of 5 wanted: 3 missing, at 3 a period
 		if wait > want || wait < want-10*time.Second {
 			t.Fatalf("retry after %s, want %s", wait, want)

@@ -108,9 +108,9 @@ func (s *story) restart() {
 // instants are the beginning of the present rule and the birth, in the tests' time.
 func (s *story) instants() (at, born int64) {
 	s.t.Helper()
-	hash := s.rdb.HGetAll(s.t.Context(), s.DefinitionKey(s.d.Name)).Val()
-	at = atoi(s.t, strings.Split(hash["rule"], ",")[1]) + s.ahead.Microseconds()
-	if born = atoi(s.t, hash["born"]); born != 0 {
+	head := s.head(s.t, s.DefinitionKey(s.d.Name))
+	at = atoi(s.t, head[headAt]) + s.ahead.Microseconds()
+	if born = atoi(s.t, head[headBorn]); born != 0 {
 		born += s.ahead.Microseconds()
 	}
 	return at, born
@@ -148,17 +148,12 @@ func (s *story) call(peek bool) {
 			entries[i].Count = 0
 		}
 	}
-	c := bucket.Call{Bucket: s.d.Name, App: pick(s.r, s.d.Apps...), Partition: s.d.Partition, Entries: entries}
+	c := s.callOf(s.t, s.d, pick(s.r, s.d.Apps...), entries...)
 	before, err := s.Time(s.t.Context())
 	check(s.t, err)
-	var reply bucket.Reply
-	if peek {
-		reply, err = s.Peek(s.t.Context(), c)
-	} else {
-		reply, err = s.Acquire(s.t.Context(), c)
-	}
+	reply, err := s.Acquire(s.t.Context(), c)
 	check(s.t, err)
-	s.note("%d peek=%v %s %+v -> %+v", s.micros(reply.Now), peek, c.App, entries, reply.Results)
+	s.note("%d peek=%v %s %+v -> %+v", s.micros(reply.Now), peek, c.Target.App, entries, reply.Results)
 	if reply.Verdict != bucket.VerdictDecided || reply.Revision != s.d.Revision {
 		s.fatal("verdict: %+v", reply)
 	}
@@ -203,7 +198,7 @@ func (s *story) answers(m *model, c bucket.Call, now int64) []bucket.Result {
 			out[i] = bucket.Result{Code: bucket.CodeGranted, Granted: e.Count, Remaining: s.d.MaxPermits}
 			continue
 		}
-		out[i] = m.take(s.stateKey(c.App, e.Key), now, e)
+		out[i] = m.take(s.stateKey(c.Target.App, e.Key), now, e)
 	}
 	return out
 }
@@ -216,7 +211,7 @@ func (s *story) checkTruth(c bucket.Call, reply bucket.Reply, now int64) {
 	}
 	keyed := bucket.Keyed(s.d.Partition)
 	for i, e := range c.Entries {
-		key := s.stateKey(c.App, e.Key)
+		key := s.stateKey(c.Target.App, e.Key)
 		if s.evicted[key] {
 			continue
 		}
@@ -337,8 +332,7 @@ func (s *story) lose() {
 // outrun waits until the clock has passed the present rule's id. Edits within one millisecond get ids ahead of it, which
 // a Redis that forgot them could give again.
 func (s *story) outrun() {
-	rule := s.rdb.HGet(s.t.Context(), s.DefinitionKey(s.d.Name), "rule").Val()
-	id, _, _ := strings.Cut(rule, ",")
+	id := s.head(s.t, s.DefinitionKey(s.d.Name))[headRule]
 	passed := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(atoi(s.t, id)+1) * time.Millisecond)
 	if s.mini != nil {
 		if wait := passed.Sub(s.now); wait > 0 {

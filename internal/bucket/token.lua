@@ -136,7 +136,7 @@ local function absent(def, now)
     return absent_after_edits(def, now)
   end
   local w, f = full_line(def.rule, now)
-  if def.born > w and def.born <= now then
+  if def.born > 0 and def.born > w and def.born <= now then
     return def.born, 0
   end
   return w, f
@@ -187,8 +187,10 @@ function token.open(def, key, value, now)
     s.t = now
   elseif t - now > TOLERANCE then
     -- The clock was set back: the state moves with it, its level kept, so that it refills from now on.
+    -- (In two steps: the embedded Redis's Lua would take the new t for the second.)
     s.t, s.dirty = now, true
-    t, w = now, w - (t - now)
+    w = w - (t - now)
+    t = now
   end
   if rid == rule.rid then
     s.w, s.f = clamp(rule, w, f, s.t)
