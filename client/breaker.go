@@ -30,6 +30,7 @@ type breaker struct {
 	probe    func(context.Context) error
 	log      *slog.Logger
 	spawn    func(func()) // runs a goroutine that Close waits for
+	reload   func()       // looks for other masters, where there may be some
 
 	failures atomic.Int32
 	since    atomic.Int64 // ns of Unix time of the first of these failures; 0 = none
@@ -59,6 +60,7 @@ func (b *breaker) note(err error) {
 }
 
 func (b *breaker) failed(err error) {
+	b.reload()
 	now := time.Now().UnixNano()
 	b.since.CompareAndSwap(0, now)
 	lasting := now-b.since.Load() >= int64(b.deadline)

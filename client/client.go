@@ -67,7 +67,7 @@ func New(rdb redis.UniversalClient, app string, opts ...Option) (*Client, error)
 		end: end, flushed: make(chan error, 1),
 	}
 	probe := c.prober()
-	c.breaker = &breaker{life: life, deadline: o.deadline, probe: probe, log: o.log, spawn: c.spawn}
+	c.breaker = &breaker{life: life, deadline: o.deadline, probe: probe, log: o.log, spawn: c.spawn, reload: reloadOf(rdb)}
 	c.calls = newFlights(callSlots, life.Done(), c.breaker.note)
 	reports := newReporter(c, probe)
 	c.spawn(func() {
