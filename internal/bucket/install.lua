@@ -96,7 +96,7 @@ local hist, kept = history(list)
 local def = {key = key, rev = ARGV[3], shape = shape, mode = ARGV[12], fail = ARGV[14], wait = ARGV[13], gen = gen, born = born,
   rule = list[#list], older = kept, hist = hist, settling = true}
 local settled = {}
-if changed then
+if changed and algorithm.open then -- leases need no settling
   local effective = present(def, now)
   for i = 2, #KEYS do
     local s = algorithm.open(def, KEYS[i], algorithm.read(KEYS[i]), effective)

@@ -34,7 +34,7 @@ var (
 	}
 	acquireAllScript = compose(everyChunk, allOfThem, "acquire_all")
 	giveBackScript   = compose(everyChunk, allOfThem, "give_back")
-	leaseScript      = compose("arith head", "", "lease")
+	leaseScript      = compose(common, "", "lease")
 	installScript    = compose(everyChunk, allOfThem, "install")
 	removeScript     = compose(common, "", "remove")
 	restartScript    = compose(common, "", "restart")
