@@ -36,6 +36,7 @@ var mayImport = []struct {
 	{"internal/app", []string{"*", "internal/*", "client/*"}},
 	{"internal/testenv", []string{"*", "internal/*"}},
 	{"internal/e2e", []string{"*", "internal/*", "client/*"}},
+	{"internal/e2e/topology", []string{"internal/*", "client"}},
 	{"scripts/testreport", nil},
 }
 
@@ -50,6 +51,7 @@ var mayUse = map[string][]string{
 	"github.com/golang-jwt/jwt":      {"internal/auth"},
 	"github.com/alicebob/miniredis":  {"internal/app"},
 	"github.com/testcontainers/":     {},
+	"github.com/Shopify/toxiproxy/":  {},
 	"github.com/pressly/goose":       {"internal/store"},
 	"github.com/go-sql-driver/mysql": {"internal/store"},
 }

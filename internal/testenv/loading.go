@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"testing"
@@ -17,7 +18,7 @@ func (s *RedisServer) StartLoading(t testing.TB) {
 	usual := s.args
 	defer func() { s.args = usual }()
 	s.args = append([]string{
-		"--key-load-delay", "20000", // µs
+		"--key-load-delay", "5000", // µs
 		"--loading-process-events-interval-bytes", "1024", // it answers nothing in between
 	}, usual...)
 	err := s.startUntil(func(addr string) error {
@@ -55,8 +56,9 @@ func (s *RedisServer) Fill(t testing.TB, keys int) {
 	rdb := adminOf(s)
 	defer func() { _ = rdb.Close() }()
 	_, err := rdb.Pipelined(t.Context(), func(pipe redis.Pipeliner) error {
-		value := fmt.Sprintf("%0512d", 0)
+		value := make([]byte, 512)
 		for i := range keys {
+			_, _ = rand.Read(value) // nothing that the dump could compress
 			pipe.Set(t.Context(), fmt.Sprintf("filler:%d", i), value, 0)
 		}
 		return nil
