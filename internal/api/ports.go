@@ -90,6 +90,7 @@ type State struct {
 	Present  bool      // a definition is installed
 	Revision int64     // of that definition; 0 when absent
 	Permits  *int64    // permits that could be acquired now, or free slots; nil for partitions with more than one state
+	Held     *int64    // slots that are held now; nil as Permits, and for all algorithms but concurrency
 	Now      time.Time // Redis's clock at the reading
 }
 
