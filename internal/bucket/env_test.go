@@ -154,6 +154,10 @@ func (e *env) setHead(t testing.TB, definition string, word int, value string) {
 func (e *env) ageState(t testing.TB, key string, d time.Duration) {
 	t.Helper()
 	ctx := t.Context()
+	if e.rdb.Type(ctx, key).Val() == "zset" {
+		e.ageLeases(t, key, d)
+		return
+	}
 	ttl := e.rdb.PTTL(ctx, key).Val() - d.Truncate(time.Millisecond)
 	value, err := e.rdb.Get(ctx, key).Result()
 	if errors.Is(err, redis.Nil) || ttl <= 0 {
