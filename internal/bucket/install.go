@@ -198,7 +198,7 @@ func (e *Engine) Restart(ctx context.Context, name, deployment string, lost time
 // Reset makes all state of a bucket start anew, full, in every partition: a new generation. The revision stays.
 // StatusAbsent when there is no such bucket.
 func (e *Engine) Reset(ctx context.Context, name, deployment string) (InstallResult, error) {
-	return e.restart(ctx, name, deployment, "inf", "full")
+	return e.restart(ctx, name, deployment, strconv.FormatInt(revisionMax, 10), "full")
 }
 
 func (e *Engine) restart(ctx context.Context, name, deployment, before, start string) (InstallResult, error) {
