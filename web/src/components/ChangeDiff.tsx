@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { definitionFields } from '@/lib/definition';
+import { definitionFields, limitKind } from '@/lib/definition';
 import { diffFields } from '@/lib/diff/fields';
 import type { Change } from '@/lib/api/types';
 import { showDefinitionValue } from './DefinitionValue';
@@ -13,13 +13,15 @@ const fieldOrder: readonly string[] = definitionFields;
 /** The field differences of one change row. */
 export function ChangeDiff({ change }: { change: Change }) {
   const { t, i18n } = useTranslation();
-  const differences = diffFields(asSnapshot(change.before), asSnapshot(change.after), fieldOrder).filter(
+  const [before, after] = [asSnapshot(change.before), asSnapshot(change.after)];
+  const context = limitKind(String((after ?? before)?.algorithm));
+  const differences = diffFields(before, after, fieldOrder).filter(
     ({ field }) => !housekeeping.has(field),
   );
   return (
     <FieldDiff
       differences={differences}
-      fieldLabel={(field) => t(`field.${field}`, { defaultValue: field })}
+      fieldLabel={(field) => t(`field.${field}`, { context, defaultValue: field })}
       showValue={(field, value) => showDefinitionValue(field, value, t, i18n.language)}
     />
   );

@@ -16,8 +16,9 @@ export function durationWords(ms: number, t: TFunction, language: string): strin
 export function showDefinitionValue(field: string, value: unknown, t: TFunction, language: string): ReactNode {
   if (value === undefined || value === null || value === '') return t('common.none');
   switch (field) {
+    case 'rate': // 0 where the algorithm has none
+      return Number(value) === 0 ? t('common.none') : formatNumber(Number(value), language);
     case 'max_permits':
-    case 'rate':
     case 'shards':
       return formatNumber(Number(value), language);
     case 'period_ms':

@@ -1,13 +1,7 @@
 import { useTranslation } from 'react-i18next';
-import { limitWords } from '@/lib/format/limit';
+import { limitWords, type Limit } from '@/lib/format/limit';
 
-interface Limit {
-  rate: number;
-  period_ms: number;
-  max_permits: number;
-}
-
-/** "100 per 1 s, burst 500" in the reader's language. */
+/** "100 per 1 s, burst 500" or "4 at a time, lease 30 s" in the reader's language. */
 export function useLimitText(): (limit: Limit) => string {
   const { t, i18n } = useTranslation();
   return (limit) => {

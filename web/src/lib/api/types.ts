@@ -10,8 +10,8 @@ export type Me = Schemas['Me'];
 export type Member = Schemas['Member'];
 export type User = Schemas['User'];
 
-/** What an owner edits. The API takes it with narrower types than it hands it out. */
-export type DefinitionInput = Required<Omit<Schemas['BucketUpdate'], 'reason'>>;
+/** What an owner edits, with every field that the API fills in itself when it is left out. */
+export type DefinitionInput = Required<Omit<Schemas['BucketUpdate'], 'reason' | 'rate'>> & { rate: number };
 export type Definition = Pick<Bucket, keyof DefinitionInput>;
 
 export type AppRole = Member['role'];

@@ -1,3 +1,5 @@
+import { limitKind } from '@/lib/definition';
+
 /** The units in which a period may be written, longest first. */
 export const periodUnits = [
   { unit: 'd', ms: 86_400_000 },
@@ -19,19 +21,25 @@ export function joinPeriod(count: number, unit: PeriodUnit): number {
   return count * (periodUnits.find((u) => u.unit === unit)?.ms ?? 1);
 }
 
-/** The values that the words of a limit are made of ("100 per 1 s, burst 500"). */
+/** What makes a limit; algorithms without a rate of their own leave rate aside. */
+export interface Limit {
+  algorithm: string;
+  rate: number;
+  period_ms: number;
+  max_permits: number;
+}
+
+/** The values that the words of a limit are made of ("100 per 1 s, burst 500"). `context` picks the algorithm's words. */
 export interface LimitWords extends Record<string, string> {
   rate: string;
   count: string;
   unit: PeriodUnit;
   max: string;
+  context: string;
 }
 
-/** Prepares a token bucket's limit for the translation `limit.words`. */
-export function limitWords(
-  limit: { rate: number; period_ms: number; max_permits: number },
-  language: string,
-): LimitWords {
+/** Prepares a limit for the translation `limit.words`. */
+export function limitWords(limit: Limit, language: string): LimitWords {
   const number = new Intl.NumberFormat(language);
   const { count, unit } = splitPeriod(limit.period_ms);
   return {
@@ -39,16 +47,19 @@ export function limitWords(
     count: number.format(count),
     unit,
     max: number.format(limit.max_permits),
+    context: limit.algorithm,
   };
 }
 
-/** Permits added per second. */
-export function ratePerSecond(limit: { rate: number; period_ms: number }): number {
-  return (limit.rate * 1000) / limit.period_ms;
+/** Permits that may be granted per second in the long run; null for slots, which limit no rate. */
+export function ratePerSecond({ algorithm, rate, period_ms, max_permits }: Limit): number | null {
+  const kind = limitKind(algorithm);
+  if (kind === 'slots') return null;
+  return ((kind === 'rate' ? rate : max_permits) * 1000) / period_ms;
 }
 
-/** Milliseconds from empty to full, rounded up to whole ones. */
-export function fillTime(limit: { rate: number; period_ms: number; max_permits: number }): number {
+/** Milliseconds from an empty token bucket to a full one, rounded up to whole ones. */
+export function fillTime(limit: Pick<Limit, 'rate' | 'period_ms' | 'max_permits'>): number {
   return Math.ceil((limit.max_permits * limit.period_ms) / limit.rate);
 }
 

@@ -1,11 +1,10 @@
 import { Card, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
-import { definitionFields, isKeyed, type DefinitionField } from '@/lib/definition';
-import { fillTime, roughDuration } from '@/lib/format/limit';
+import { definitionFields, isShown, limitKind, type DefinitionField } from '@/lib/definition';
 import { showDefinitionValue } from '@/components/DefinitionValue';
 import { RelativeTime } from '@/components/RelativeTime';
-import { useLimitText } from '@/features/buckets/LimitText';
+import { LimitPreview } from '@/features/buckets/LimitPreview';
 import classes from './DefinitionTab.module.css';
 
 // Fields whose chosen value has a meaning of its own; of the others the field is explained.
@@ -14,13 +13,12 @@ const explainedByValue = new Set<DefinitionField>(['partition', 'mode', 'on_redi
 /** Every field of the definition with its meaning. */
 export function DefinitionTab({ bucket }: { bucket: Bucket }) {
   const { t, i18n } = useTranslation();
-  const limitText = useLimitText();
-  const fill = roughDuration(fillTime(bucket), i18n.language);
-  const shown = definitionFields.filter((field) => field !== 'shards' || isKeyed(bucket.partition));
+  const context = limitKind(bucket.algorithm);
+  const shown = definitionFields.filter((field) => isShown(field, bucket));
   return (
     <Card withBorder padding="lg">
       <Text mb="md" fw={500}>
-        {t('limit.preview', { words: limitText(bucket), fill: fill.count, unit: t(`unit.${fill.unit}`) })}
+        <LimitPreview limit={bucket} />
       </Text>
       {!bucket.may.edit && (
         <Text size="sm" c="dimmed" mb="md">
@@ -30,11 +28,11 @@ export function DefinitionTab({ bucket }: { bucket: Bucket }) {
       <dl className={classes.list}>
         {shown.map((field) => (
           <div key={field} className={classes.row}>
-            <dt className={classes.field}>{t(`field.${field}`)}</dt>
+            <dt className={classes.field}>{t(`field.${field}`, { context })}</dt>
             <dd className={classes.value}>
               <div>{showDefinitionValue(field, bucket[field], t, i18n.language)}</div>
               <Text size="sm" c="dimmed">
-                {explainedByValue.has(field) ? t(`${field}.${String(bucket[field])}.meaning`) : t(`meaning.${field}`)}
+                {t(explainedByValue.has(field) ? `${field}.${String(bucket[field])}.meaning` : `meaning.${field}`, { context })}
               </Text>
             </dd>
           </div>

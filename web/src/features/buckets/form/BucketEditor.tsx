@@ -34,7 +34,7 @@ export function BucketEditor({ latest }: { latest: Bucket }) {
   const [refusal, setRefusal] = useState<string[]>([]);
 
   const before = definitionOf(base);
-  const yours = toDefinition(form.values, base.algorithm);
+  const yours = toDefinition(form.values);
   const differences = diffFields(before, yours, definitionFields);
   const dirty = useCallback(() => form.isDirty(), [form]);
   const page = `/buckets/${base.name}`;

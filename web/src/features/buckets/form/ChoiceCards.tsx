@@ -22,7 +22,7 @@ export function ChoiceCards({ label, description, options, value, onChange, erro
       {...(onChange ? { onChange } : {})}
       required
     >
-      <SimpleGrid cols={{ base: 1, sm: 2, lg: options.length > 3 ? 4 : 3 }} my="xs" spacing="sm">
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: options.length === 4 ? 4 : 3 }} my="xs" spacing="sm">
         {options.map((option) => (
           <label key={option.value} className={classes.card} data-checked={value === option.value || undefined}>
             <span className={classes.name}>

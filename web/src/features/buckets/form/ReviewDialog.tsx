@@ -2,11 +2,12 @@ import { Alert, Button, Group, Modal, Stack, Text, Textarea } from '@mantine/cor
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Definition } from '@/lib/api/types';
-import { isKeyed } from '@/lib/definition';
+import { limitKind } from '@/lib/definition';
 import type { FieldDifference } from '@/lib/diff/fields';
 import { showDefinitionValue } from '@/components/DefinitionValue';
 import { FieldDiff } from '@/components/FieldDiff';
 import { LimitText } from '@/features/buckets/LimitText';
+import { editWarnings } from './edit-warnings';
 import { reasonError } from './validate';
 
 interface ReviewDialogProps {
@@ -42,8 +43,8 @@ function ReviewForm({ differences, before, after, onSave, onClose, saving }: Rev
   const { t, i18n } = useTranslation();
   const [reason, setReason] = useState('');
   const [error, setError] = useState<string>();
-  const limitChanged = differences.some(({ field }) => ['rate', 'period_ms', 'max_permits'].includes(field));
-  const needsKey = isKeyed(after.partition) && !isKeyed(before.partition);
+  const limitChanged = differences.some(({ field }) => ['algorithm', 'rate', 'period_ms', 'max_permits'].includes(field));
+  const context = limitKind(after.algorithm);
 
   function submit(event: FormEvent) {
     event.preventDefault();
@@ -63,10 +64,14 @@ function ReviewForm({ differences, before, after, onSave, onClose, saving }: Rev
             </strong>
           </Text>
         )}
-        {needsKey && <Alert color="orange">{t('edit.needsKey')}</Alert>}
+        {editWarnings(before, after).map((warning) => (
+          <Alert key={warning} color="orange">
+            {t(`edit.${warning}`, { loss: t(`after_loss.${after.after_loss}.meaning`, { context }) })}
+          </Alert>
+        ))}
         <FieldDiff
           differences={differences}
-          fieldLabel={(field) => t(`field.${field}`, { defaultValue: field })}
+          fieldLabel={(field) => t(`field.${field}`, { context, defaultValue: field })}
           showValue={(field, value) => showDefinitionValue(field, value, t, i18n.language)}
         />
         <Textarea

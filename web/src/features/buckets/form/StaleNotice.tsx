@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket, Definition } from '@/lib/api/types';
-import { definitionFields, definitionOf } from '@/lib/definition';
+import { definitionFields, definitionOf, limitKind } from '@/lib/definition';
 import { compareEdits } from '@/lib/diff/fields';
 import { showDefinitionValue } from '@/components/DefinitionValue';
 import { RelativeTime } from '@/components/RelativeTime';
@@ -46,7 +46,7 @@ export function StaleNotice({ base, latest, yours, onKeep, onDiscard }: StaleNot
               {fields.map(({ field, base: was, theirs, yours: mine, conflict }) => (
                 <Table.Tr key={field}>
                   <Table.Th scope="row">
-                    {t(`field.${field}`)}
+                    {t(`field.${field}`, { context: limitKind(yours.algorithm) })}
                     {conflict && (
                       <Text size="xs" c="var(--mantine-color-error)">
                         {t('stale.conflict')}

@@ -1,6 +1,7 @@
 import type { TFunction } from 'i18next';
 import { describe, expect, test } from 'vitest';
-import { newValues, splitLabel, toDefinition, toValues, type BucketValues } from './values';
+import { algorithms } from '@/lib/definition';
+import { newValues, shownInputs, splitLabel, toDefinition, toValues, withAlgorithm, type BucketValues } from './values';
 import { validateBucket } from './validate';
 
 const t = ((key: string) => key) as unknown as TFunction;
@@ -54,6 +55,27 @@ describe('the rules of the bucket form', () => {
     expect(Object.keys(check(over))).toEqual([field]);
   });
 
+  const withoutRate = algorithms.filter((algorithm) => algorithm !== 'token_bucket');
+
+  test('ask for a rate only where there is one', () => {
+    for (const algorithm of withoutRate) {
+      expect(check({ algorithm, rate: '', period: 30 }), algorithm).toEqual({});
+      expect(check({ algorithm, rate: 'x', period: 31, periodUnit: 'd', max_permits: 100_000 }), algorithm).toEqual({});
+    }
+  });
+
+  test.each<[string, Partial<BucketValues>, keyof BucketValues]>([
+    ['a window of over a billion', { algorithm: 'fixed_window', max_permits: 1_000_000_001 }, 'max_permits'],
+    ['a sliding window of 0', { algorithm: 'sliding_window', max_permits: 0 }, 'max_permits'],
+    ['a log of over 100,000', { algorithm: 'sliding_log', max_permits: 100_001 }, 'max_permits'],
+    ['over 100,000 slots', { algorithm: 'concurrency', max_permits: 100_001 }, 'max_permits'],
+    ['a lease below a second', { algorithm: 'concurrency', period: 999, periodUnit: 'ms' }, 'period'],
+    ['a window of no time', { algorithm: 'fixed_window', period: '' }, 'period'],
+    ['0 shards', { algorithm: 'sliding_log', partition: 'app_key', shards: 0 }, 'shards'],
+  ])('refuse %s, at its field', (_what, over, field) => {
+    expect(Object.keys(check(over))).toEqual([field]);
+  });
+
   test('ask for name and reason at creation only', () => {
     expect(check({ name: '', reason: '' }, false)).toEqual({});
   });
@@ -64,6 +86,30 @@ describe('values and definition', () => {
     const definition = toDefinition({ ...good, labels: ['team=payments', 'note=a=b'], apps: ['checkout'], maxWait: 2.5 });
     expect(toDefinition(toValues({ ...definition, name: 'partner-api' }))).toEqual(definition);
     expect(definition).toMatchObject({ max_wait_ms: 2500, period_ms: 1000, labels: { team: 'payments', note: 'a=b' } });
+  });
+
+  test('a definition of each algorithm comes through the form unchanged, without a rate where there is none', () => {
+    for (const algorithm of algorithms) {
+      const definition = toDefinition({ ...good, algorithm, partition: 'key', shards: 64 });
+      expect(definition).toMatchObject({ algorithm, rate: algorithm === 'token_bucket' ? 50 : 0, shards: 64 });
+      expect(toDefinition(toValues({ ...definition, name: 'partner-api' }))).toEqual(definition);
+    }
+  });
+
+  test('a rate outlives a look at another algorithm; a period left at the default follows it', () => {
+    const looked = { ...good, ...withAlgorithm(good, 'concurrency') };
+    expect(looked).toMatchObject({ algorithm: 'concurrency', rate: 50, period: 30, periodUnit: 's' });
+    const back = { ...looked, ...withAlgorithm(looked, 'token_bucket') };
+    expect(back).toEqual(good);
+    expect(withAlgorithm({ ...good, period: 5 }, 'concurrency')).toEqual({ algorithm: 'concurrency' });
+  });
+
+  test('what is hidden takes no error of the server', () => {
+    expect(shownInputs(good)).not.toContain('shards');
+    expect(shownInputs(good)).toContain('rate');
+    const keyed = shownInputs({ ...good, algorithm: 'sliding_log', partition: 'key' });
+    expect(keyed).toContain('shards');
+    expect(keyed).not.toContain('rate');
   });
 
   test('all apps stand alone, shards belong to keys, and the loss policy follows the partition', () => {

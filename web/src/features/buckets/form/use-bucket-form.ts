@@ -3,7 +3,7 @@ import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { fieldErrorsOf, focusFirstInvalid, placeErrors } from '@/lib/form-errors';
 import { validateBucket } from './validate';
-import { inputNames, type BucketValues } from './values';
+import { inputNames, shownInputs, type BucketValues } from './values';
 
 /** The state of the bucket form: values, rules, and the server's field errors put onto their inputs. */
 export function useBucketForm(initial: BucketValues, creating: boolean) {
@@ -20,7 +20,7 @@ export function useBucketForm(initial: BucketValues, creating: boolean) {
   function placeServerErrors(error: unknown): string[] | null {
     const fields = fieldErrorsOf(error);
     if (fields.length === 0) return null;
-    const { placed, rest } = placeErrors(fields, Object.keys(form.getValues()), inputNames);
+    const { placed, rest } = placeErrors(fields, shownInputs(form.getValues()), inputNames);
     form.setErrors(placed);
     focusFirstInvalid(element.current);
     return rest;

@@ -1,6 +1,6 @@
 import type { TFunction } from 'i18next';
 import { joinPeriod } from '@/lib/format/limit';
-import { isKeyed } from '@/lib/definition';
+import { isKeyed, limitKind } from '@/lib/definition';
 import { splitLabel, type BucketValues } from './values';
 
 // The same rules as the server's, so that most mistakes are seen before anything is sent. The server decides.
@@ -11,8 +11,10 @@ const million = 1_000_000;
 
 export const bounds = {
   permits: 1000 * million,
+  entries: 100_000, // max_permits where Redis keeps an entry for each
   rate: 1000 * million,
   periodMs: 31 * 86_400_000,
+  leaseMs: 1_000, // least
   maxWaitSeconds: 3600,
   shards: 64,
   apps: 1000,
@@ -43,13 +45,14 @@ export function validateBucket(values: BucketValues, t: TFunction, creating: boo
   add('apps', values.apps.length > bounds.apps ? t('rule.most', { max: bounds.apps }) : undefined);
   add('owners', values.owners.length < 1 ? t('rule.owners') : undefined);
   add('owners', values.owners.length > bounds.owners ? t('rule.most', { max: bounds.owners }) : undefined);
-  add('max_permits', integerError(values.max_permits, 1, bounds.permits, t));
-  add('rate', integerError(values.rate, 1, bounds.rate, t));
+  const hasRate = limitKind(values.algorithm) === 'rate';
+  add('max_permits', integerError(values.max_permits, 1, permitsBound(values.algorithm), t));
+  if (hasRate) add('rate', integerError(values.rate, 1, bounds.rate, t));
   add('period', periodError(values, t));
   add('partition', values.partition === '' ? t('rule.partition') : undefined);
   if (isKeyed(values.partition)) add('shards', integerError(values.shards, 1, bounds.shards, t));
   add('maxWait', waitError(values.maxWait, t));
-  if (Object.keys(errors).length === 0 && fillsTooSlowly(values)) add('rate', t('rule.fill', { years: bounds.fillYears }));
+  if (Object.keys(errors).length === 0 && hasRate && fillsTooSlowly(values)) add('rate', t('rule.fill', { years: bounds.fillYears }));
   return errors;
 }
 
@@ -64,10 +67,16 @@ function integerError(value: number | string, low: number, high: number, t: TFun
   return Number.isInteger(n) && n >= low && n <= high ? undefined : t('rule.integer', { low, high });
 }
 
+function permitsBound(algorithm: string): number {
+  return algorithm === 'sliding_log' || algorithm === 'concurrency' ? bounds.entries : bounds.permits;
+}
+
 function periodError(values: BucketValues, t: TFunction): string | undefined {
   if (values.period === '') return t('rule.required');
+  const context = limitKind(values.algorithm);
   const ms = joinPeriod(Number(values.period), values.periodUnit);
-  return Number.isInteger(Number(values.period)) && ms >= 1 && ms <= bounds.periodMs ? undefined : t('rule.period');
+  const least = context === 'slots' ? bounds.leaseMs : 1;
+  return Number.isInteger(Number(values.period)) && ms >= least && ms <= bounds.periodMs ? undefined : t('rule.period', { context });
 }
 
 function waitError(value: number | string, t: TFunction): string | undefined {

@@ -1,6 +1,6 @@
 import { splitPeriod, joinPeriod, type PeriodUnit } from '@/lib/format/limit';
 import type { Definition, DefinitionInput } from '@/lib/api/types';
-import { allApps, isKeyed } from '@/lib/definition';
+import { allApps, isKeyed, limitKind } from '@/lib/definition';
 
 /** What the inputs of the bucket form hold. Numbers may be "" while they are being typed. */
 export interface BucketValues {
@@ -9,8 +9,9 @@ export interface BucketValues {
   labels: string[]; // "key=value"
   apps: string[];
   owners: string[];
+  algorithm: string;
   max_permits: number | string;
-  rate: number | string;
+  rate: number | string; // kept while an algorithm without a rate is chosen, and not sent then
   period: number | string; // in periodUnit
   periodUnit: PeriodUnit;
   partition: string; // "" until chosen
@@ -25,6 +26,17 @@ export interface BucketValues {
 /** The inputs whose names differ from the API's fields that they hold. */
 export const inputNames: Readonly<Record<string, string>> = { period_ms: 'period', max_wait_ms: 'maxWait' };
 
+/** The inputs that are on the page. */
+export function shownInputs(values: BucketValues): string[] {
+  const hidden = new Set([...(limitKind(values.algorithm) === 'rate' ? [] : ['rate']), ...(isKeyed(values.partition) ? [] : ['shards'])]);
+  return Object.keys(values).filter((input) => !hidden.has(input));
+}
+
+/** The period that a new bucket gets: long enough for a lease that a holder's pause does not end. */
+function defaultPeriod(algorithm: string): Pick<BucketValues, 'period' | 'periodUnit'> {
+  return { period: limitKind(algorithm) === 'slots' ? 30 : 1, periodUnit: 's' };
+}
+
 /** The values of a bucket that is not there yet. */
 export function newValues(me: string): BucketValues {
   return {
@@ -33,10 +45,10 @@ export function newValues(me: string): BucketValues {
     labels: [],
     apps: [],
     owners: [me],
+    algorithm: 'token_bucket',
     max_permits: '',
     rate: '',
-    period: 1,
-    periodUnit: 's',
+    ...defaultPeriod('token_bucket'),
     partition: '',
     shards: 1,
     mode: 'enforce',
@@ -45,6 +57,13 @@ export function newValues(me: string): BucketValues {
     after_loss: '',
     reason: '',
   };
+}
+
+/** Another algorithm; a period that was left at the default follows it. */
+export function withAlgorithm(values: BucketValues, algorithm: string): Partial<BucketValues> {
+  const { period, periodUnit } = defaultPeriod(values.algorithm);
+  const untouched = values.period === period && values.periodUnit === periodUnit;
+  return { algorithm, ...(untouched ? defaultPeriod(algorithm) : {}) };
 }
 
 /** The values that show a definition. */
@@ -56,8 +75,9 @@ export function toValues(bucket: Definition & { name: string }): BucketValues {
     labels: Object.entries(bucket.labels).map(([key, value]) => `${key}=${value}`),
     apps: [...bucket.apps],
     owners: [...bucket.owners],
+    algorithm: bucket.algorithm,
     max_permits: bucket.max_permits,
-    rate: bucket.rate,
+    rate: bucket.rate || '',
     period: count,
     periodUnit: unit,
     partition: bucket.partition,
@@ -70,17 +90,17 @@ export function toValues(bucket: Definition & { name: string }): BucketValues {
   };
 }
 
-/** The definition that the values stand for. `algorithm` is not edited here and comes from the bucket. */
-export function toDefinition(values: BucketValues, algorithm = 'token_bucket'): DefinitionInput {
+/** The definition that the values stand for. */
+export function toDefinition(values: BucketValues): DefinitionInput {
   const keyed = isKeyed(values.partition);
   return {
     description: values.description.trim(),
     labels: Object.fromEntries(values.labels.map(splitLabel)),
     apps: values.apps.includes(allApps) ? [allApps] : [...values.apps].sort(),
     owners: [...values.owners].sort(),
-    algorithm: algorithm as DefinitionInput['algorithm'],
+    algorithm: values.algorithm as DefinitionInput['algorithm'],
     max_permits: Number(values.max_permits),
-    rate: Number(values.rate),
+    rate: limitKind(values.algorithm) === 'rate' ? Number(values.rate) : 0,
     period_ms: joinPeriod(Number(values.period), values.periodUnit),
     partition: values.partition as DefinitionInput['partition'],
     shards: keyed ? Number(values.shards) : 1,

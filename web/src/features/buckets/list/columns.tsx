@@ -16,7 +16,7 @@ export function useBucketColumns(): Column<Bucket>[] {
   const { t } = useTranslation();
   return [
     { id: 'name', header: t('field.name'), sort: 'name', heading: true, cell: (bucket) => <NameCell bucket={bucket} /> },
-    { id: 'limit', header: t('field.limit'), cell: (bucket) => <LimitText limit={bucket} /> },
+    { id: 'limit', header: t('field.limit'), cell: (bucket) => <LimitCell bucket={bucket} /> },
     { id: 'mode', header: t('field.mode'), cell: (bucket) => <ModeBadge mode={bucket.mode} /> },
     {
       id: 'apps',
@@ -49,6 +49,18 @@ function NameCell({ bucket }: { bucket: Bucket }) {
           {bucket.description}
         </Text>
       )}
+    </>
+  );
+}
+
+function LimitCell({ bucket }: { bucket: Bucket }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <LimitText limit={bucket} />
+      <Text size="sm" c="dimmed">
+        {t(`algorithm.${bucket.algorithm}.name`)}
+      </Text>
     </>
   );
 }

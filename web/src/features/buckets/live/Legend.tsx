@@ -1,22 +1,25 @@
 import { Group, Text, useComputedColorScheme } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import type { Bucket } from '@/lib/api/types';
+import { limitKind } from '@/lib/definition';
 import { formatNumber } from '@/lib/format/numbers';
 import { palette } from './chart-options';
 
 /** Names the lines of the chart by stroke as well as by colour. */
-export function Legend({ limit, shadow }: { limit: number | null; shadow: boolean }) {
+export function Legend({ bucket, limit }: { bucket: Bucket; limit: number | null }) {
   const { t, i18n } = useTranslation();
+  const context = limitKind(bucket.algorithm);
   const colors = palette[useComputedColorScheme('light')];
   return (
     <Group gap="lg" mt="xs">
       <Entry color={colors.granted} dash="" label={t('live.granted')} />
-      <Entry color={colors.limited} dash="2 3" label={shadow ? t('live.wouldLimit') : t('live.limited')} />
+      <Entry color={colors.limited} dash="2 3" label={bucket.mode === 'shadow' ? t('live.wouldLimit') : t('live.limited')} />
       {limit === null ? (
         <Text size="sm" c="dimmed">
-          {t('live.noLine')}
+          {t('live.noLine', { context })}
         </Text>
       ) : (
-        <Entry color={colors.limit} dash="6 4" label={t('live.limitLine', { rate: formatNumber(limit, i18n.language, 2) })} />
+        <Entry color={colors.limit} dash="6 4" label={t('live.limitLine', { context, rate: formatNumber(limit, i18n.language, 2) })} />
       )}
     </Group>
   );

@@ -1,15 +1,17 @@
-import { Button, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
+import { limitKind } from '@/lib/definition';
 import { ratePerSecond } from '@/lib/format/limit';
 import { formatNumber } from '@/lib/format/numbers';
 import { bucketKeys } from '@/features/buckets/api/keys';
 import { LimitText } from '@/features/buckets/LimitText';
-import { useLive, type LiveState } from './use-live';
 import { Legend } from './Legend';
+import { PermitsFigure } from './PermitsFigure';
+import { useLive, type LiveState } from './use-live';
 
 // The chart library comes only when a chart is shown.
 const LiveChart = lazy(async () => ({ default: (await import('./LiveChart')).LiveChart }));
@@ -42,7 +44,7 @@ export function LivePanel({ bucket }: { bucket: Bucket }) {
       <Suspense fallback={<div style={{ minHeight: 260 }} />}>
         <LiveChart samples={live.samples} />
       </Suspense>
-      <Legend limit={limit} shadow={bucket.mode === 'shadow'} />
+      <Legend bucket={bucket} limit={limit} />
       {bucket.mode === 'off' && (
         <Text size="sm" c="dimmed">
           {t('live.off')}
@@ -85,7 +87,7 @@ function Figures({ bucket, live }: { bucket: Bucket; live: LiveState }) {
         value={number(limited)}
         testId="limited-per-second"
       />
-      <Permits live={live} number={number} />
+      <PermitsFigure context={limitKind(bucket.algorithm)} now={live.now} />
       <Stack gap={2}>
         <Text size="sm" c="dimmed">
           {t('field.limit')}
@@ -119,34 +121,6 @@ function Figure({ label, unit, value, testId }: FigureProps) {
           {unit}
         </Text>
       </Text>
-    </Stack>
-  );
-}
-
-function Permits({ live, number }: { live: LiveState; number: (value: number | undefined) => string }) {
-  const { t } = useTranslation();
-  const permits = live.now?.permits;
-  const max = live.now?.max_permits ?? 0;
-  return (
-    <Stack gap={2}>
-      <Text size="sm" c="dimmed">
-        {t('live.permits')}
-      </Text>
-      {typeof permits === 'number' ? (
-        <>
-          <Text>
-            <Text span fw={700} size="xl" data-testid="permits-now" style={{ fontVariantNumeric: 'tabular-nums' }}>
-              {number(Math.floor(permits))}
-            </Text>{' '}
-            <Text span size="sm" c="dimmed">
-              {t('live.ofMax', { max: number(max) })}
-            </Text>
-          </Text>
-          <Progress value={max > 0 ? (100 * permits) / max : 0} size="sm" aria-label={t('live.permits')} />
-        </>
-      ) : (
-        <Text size="sm">{live.now ? t('live.permitsUnknown') : '–'}</Text>
-      )}
     </Stack>
   );
 }

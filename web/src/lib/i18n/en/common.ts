@@ -90,6 +90,7 @@ export const common = {
     partition: 'Choose whose usage is counted together.',
     password: '{{min}} to {{max}} characters.',
     period: 'A whole number, from 1 ms to 31 d.',
+    period_slots: 'A whole number, from 1 s to 31 d.',
     reason: 'Say why; it stays in the history.',
     required: 'This is needed.',
     taken: 'This name is taken.',

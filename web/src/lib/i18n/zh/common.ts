@@ -91,6 +91,7 @@ export const common: typeof en = {
     partition: '请选择哪些用量合并计数。',
     password: '{{min}} 到 {{max}} 个字符。',
     period: '须为整数，从 1 毫秒到 31 天。',
+    period_slots: '须为整数，从 1 秒到 31 天。',
     reason: '请说明原因，它会保留在历史中。',
     required: '必填。',
     taken: '该名称已被占用。',

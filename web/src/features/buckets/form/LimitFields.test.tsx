@@ -1,0 +1,64 @@
+// @vitest-environment jsdom
+import { MantineProvider } from '@mantine/core';
+import { cleanup, fireEvent, render, screen } from '@testing-library/react';
+import { createInstance } from 'i18next';
+import { I18nextProvider } from 'react-i18next';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import en from '@/lib/i18n/en';
+import { LimitFields } from './LimitFields';
+import { useBucketForm } from './use-bucket-form';
+import { newValues } from './values';
+
+function Form() {
+  const { form } = useBucketForm({ ...newValues('olivia'), rate: 50, max_permits: 100 }, true);
+  return <LimitFields form={form} />;
+}
+
+const labels = () => screen.getAllByRole('textbox').map((input) => (input as HTMLInputElement).labels?.[0]?.textContent?.replace(' *', ''));
+const choose = (name: RegExp) => fireEvent.click(screen.getByRole('radio', { name }));
+
+beforeEach(async () => {
+  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
+  vi.stubGlobal('ResizeObserver', class { observe() {} unobserve() {} disconnect() {} });
+  const i18n = createInstance();
+  await i18n.init({ lng: 'en', resources: { en: { translation: en } }, interpolation: { escapeValue: false } });
+  render(
+    <I18nextProvider i18n={i18n}>
+      <MantineProvider>
+        <Form />
+      </MantineProvider>
+    </I18nextProvider>,
+  );
+});
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+test('each algorithm asks for its own numbers, by their own names, and says what they come to', () => {
+  expect(screen.getByRole('radio', { name: /^Token bucket/ })).toHaveProperty('checked', true);
+  expect(labels()).toEqual(['Rate', 'Per', 'Burst (max permits)']);
+  expect(screen.getByRole('status').textContent).toContain('50 per 1 s, burst 100.');
+
+  choose(/^Fixed window/);
+  expect(labels()).toEqual(['Permits per period', 'Per']);
+  expect(screen.getByRole('status').textContent).toContain('100 in each 1 s.');
+
+  choose(/^Sliding window/);
+  expect(labels()).toEqual(['Permits per period', 'Per']);
+  expect(screen.getByRole('status').textContent).toContain('100 in any 1 s.');
+
+  choose(/^Sliding log/);
+  expect(screen.getByRole('status').textContent).toContain('comes back exactly one period later');
+
+  choose(/^Concurrency/);
+  expect(labels()).toEqual(['Slots', 'Lease time']);
+  expect(screen.getByRole('status').textContent).toContain('100 at a time, lease 30 s.');
+});
+
+test('what was typed is there again when the algorithm comes back', () => {
+  choose(/^Concurrency/);
+  choose(/^Token bucket/);
+  expect(screen.getByRole('status').textContent).toContain('50 per 1 s, burst 100.');
+});
