@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"sync"
 
 	"github.com/headgate/headgate/internal/bucket"
 )
@@ -12,14 +12,15 @@ import (
 // Acquire takes permits from a bucket, all that the call asks for or none, and never waits for more to come in.
 //
 // The error is for misuse (a *MisuseError that says what to do) and for a context that is done, and then nothing is
-// allowed; a limit, a bucket that is not configured and an absent Redis are Decisions. A call whose context ends while
-// Redis decides may have taken its permits. Without permits to ask for one; buckets that count by key need Key.
+// allowed; a limit, a bucket that is not configured and an absent Redis are Decisions. Permits that Redis grants after
+// the context has ended are given back. Without permits to ask for one; buckets that count by key need Key.
 func (c *Client) Acquire(ctx context.Context, name string, opts ...CallOption) (Decision, error) {
 	r, err := newCall(name, opts)
 	if err != nil {
 		return Decision{}, err
 	}
-	return c.decide(ctx, r)
+	d, _, err := c.decide(ctx, &r)
+	return d, err
 }
 
 // Peek says what an Acquire with the same arguments would be told now, and takes nothing. Nothing is counted as usage.
@@ -29,135 +30,147 @@ func (c *Client) Peek(ctx context.Context, name string, opts ...CallOption) (Dec
 		return Decision{}, err
 	}
 	r.peek = true
-	return c.decide(ctx, r)
+	d, _, err := c.decide(ctx, &r)
+	return d, err
 }
 
 // Preload learns the definitions of buckets ahead of the first calls, so that should Redis fail early, their own
 // failure policies hold and not the one for unknown buckets. Besides misuse and a done context it returns an error for
 // every bucket that could not be learned; the client works all the same, and learns them later.
 func (c *Client) Preload(ctx context.Context, buckets ...string) error {
-	var failed []error
-	for _, name := range buckets {
-		if err := c.preload(ctx, name); err != nil {
-			failed = append(failed, err)
-		}
+	failed := make([]error, len(buckets))
+	var all sync.WaitGroup
+	for i, name := range buckets {
+		all.Go(func() { failed[i] = c.preload(ctx, name) })
 	}
+	all.Wait()
 	return errors.Join(failed...)
 }
 
-// decide answers one call.
-func (c *Client) decide(ctx context.Context, r call) (Decision, error) {
-	c.life.RLock()
-	defer c.life.RUnlock()
-	if c.isClosed {
-		return Decision{}, ErrIsClosed
+// attempts is how often one call may ask: once with what is believed, once to learn what holds, once with that.
+const attempts = 3
+
+// decide answers one call. The group is the one that brought the answer, nil where no answer came from Redis.
+func (c *Client) decide(ctx context.Context, r *call) (Decision, *group, error) {
+	if c.isClosed.Load() {
+		return Decision{}, nil, ErrIsClosed
 	}
 	if err := ctx.Err(); err != nil {
-		return Decision{}, err
+		return Decision{}, nil, err
 	}
-	reply, err := c.ask(ctx, r)
-	if err == nil {
-		return c.verdict(r, &reply), nil
+	k := c.book.find(r.bucket)
+	if d, ok := c.denied(k, r); ok {
+		return d, nil, nil
 	}
-	var misuse *MisuseError
-	switch {
-	case errors.As(err, &misuse):
-		return Decision{}, err
-	case ctx.Err() != nil:
-		return Decision{}, ctx.Err()
-	default:
-		return c.withoutVerdict(r, err)
-	}
-}
-
-// ask puts a call to Redis, at most twice: the second time when this client did not know the bucket's partition, or
-// knew a former one. Without an error the reply is decided, or says that the bucket is not configured.
-func (c *Client) ask(ctx context.Context, r call) (bucket.Reply, error) {
-	deadline := time.Now().Add(c.options.deadline)
-	for range 2 {
-		_, f := c.book.find(r.bucket)
-		reply, err := c.send(ctx, r, f, deadline)
+	for range attempts {
+		g, err := c.travel(ctx, k, r)
 		if err != nil {
-			return bucket.Reply{}, err
+			return c.failed(ctx, r, err)
 		}
-		switch reply.Verdict {
-		case bucket.VerdictDecided:
-			return reply, nil
-		case bucket.VerdictStale:
-			if _, truth := c.book.learn(r.bucket, factsOf(&reply)); truth.keyed() && r.key == "" {
-				return bucket.Reply{}, misused(ErrNoKey, "bucket %q, partition %s", r.bucket, truth.partition)
+		switch v := g.repl.Verdict; {
+		case v == bucket.VerdictDecided:
+			return c.verdict(r, g, g.ticket()), g, nil
+		case v == bucket.VerdictUnknownFormat:
+			return c.failed(ctx, r, ErrUnknownFormat)
+		case v == bucket.VerdictStale:
+			if facts := g.repl.Facts; bucket.Keyed(facts.Partition) && r.key == "" {
+				return Decision{}, nil, misused(ErrNoKey, "bucket %q, partition %s", r.bucket, facts.Partition)
 			}
-		case bucket.VerdictAbsent:
-			if f != nil {
-				return bucket.Reply{}, ErrLost
-			}
-			return reply, nil
-		case bucket.VerdictRemoved, bucket.VerdictNotListed:
-			c.book.forget(r.bucket)
-			return reply, nil
+		case g.target.Facts != nil && g.target.Facts.Shards > 1 && v != bucket.VerdictNotListed:
+			// The copy of one shard is gone: perhaps the shards are others now.
+			c.relearn(g.target)
+		case v == bucket.VerdictAbsent && g.target.Facts != nil:
+			return c.failed(ctx, r, ErrLost)
 		default:
-			return bucket.Reply{}, ErrUnknownFormat
+			return c.notConfigured(r, g.repl), g, nil
+		}
+		k = c.book.find(r.bucket)
+	}
+	return c.failed(ctx, r, ErrStale)
+}
+
+// travel puts a call to Redis and waits for the answer.
+func (c *Client) travel(ctx context.Context, k *known, r *call) (*group, error) {
+	target, err := c.targetOf(k, r)
+	if err != nil {
+		return nil, err
+	}
+	key := r.key
+	if !target.Keyed() {
+		key = ""
+	}
+	l := c.lanes.of(target, target.Shard(key))
+	if !l.breaker.allows() {
+		return nil, ErrBreakerOpen
+	}
+	g, err := l.join(k, target, key, r)
+	if err != nil {
+		return nil, err
+	}
+	if stop := ctx.Done(); stop == nil {
+		<-g.done
+	} else {
+		select {
+		case <-g.done:
+		case <-stop:
+			l.leave(g)
+			return nil, ctx.Err()
 		}
 	}
-	return bucket.Reply{}, ErrStale
+	return g, g.err
 }
 
-// send makes one round trip, unless the breaker is open.
-func (c *Client) send(ctx context.Context, r call, f *facts, deadline time.Time) (bucket.Reply, error) {
-	if !c.breaker.allows() {
-		return bucket.Reply{}, ErrBreakerOpen
+// targetOf is what a call is made with: what was learned of the bucket, or nothing where nothing was, or where the caller
+// gave no key for a bucket that used to need one, since that may have changed.
+func (c *Client) targetOf(k *known, r *call) (*bucket.Target, error) {
+	if k != nil {
+		if t := k.target.Load(); t != nil && (r.key != "" || !t.Keyed()) {
+			return t, nil
+		}
 	}
-	var believed *bucket.Facts
-	if f != nil && (!f.keyed() || r.key != "") {
-		believed = &f.all
-	}
-	target, err := c.engine.Target(r.bucket, c.app, believed)
-	if err != nil {
-		return bucket.Reply{}, err
-	}
-	entry := bucket.Entry{Permits: min(r.permits, bucket.PermitsBound+1), Count: 1, Key: r.key}
-	if r.peek {
-		entry.Count = 0
-	}
-	question := bucket.Call{Target: target, Shard: target.Shard(r.key), Entries: []bucket.Entry{entry}}
-	sent := time.Now()
-	reply, err := fly(ctx, c.calls, deadline, func(ctx context.Context) (bucket.Reply, error) {
-		return c.engine.Acquire(ctx, question)
-	})
-	switch {
-	case err == nil:
-		c.clock.observe(sent, time.Now(), reply.Now.UnixMicro())
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		err = ErrDeadline // go-redis was set to honour contexts, and was a moment earlier
-	}
-	return reply, err
+	return c.engine.Target(r.bucket, c.app, nil)
 }
 
-// preload learns one bucket: asked without a partition, the script takes nothing and tells the definition.
+// failed answers a call that Redis gave no verdict on.
+func (c *Client) failed(ctx context.Context, r *call, err error) (Decision, *group, error) {
+	var misuse *MisuseError
+	if errors.As(err, &misuse) {
+		return Decision{}, nil, err
+	}
+	var refused *bucket.InvalidError
+	if errors.As(err, &refused) {
+		return Decision{}, nil, misusedCall(r, c.book.find(r.bucket).facts(), refused)
+	}
+	if ctx.Err() != nil {
+		return Decision{}, nil, ctx.Err()
+	}
+	d, err := c.withoutVerdict(r, err)
+	return d, nil, err
+}
+
+// preload learns one bucket: asked without a belief, the script takes nothing and tells the definition.
 func (c *Client) preload(ctx context.Context, name string) error {
 	r, err := newCall(name, nil)
 	if err != nil {
 		return err
 	}
-	c.life.RLock()
-	defer c.life.RUnlock()
-	if c.isClosed {
+	if c.isClosed.Load() {
 		return ErrIsClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r.peek = true
-	reply, err := c.send(ctx, r, nil, time.Now().Add(c.options.deadline))
+	g, err := c.travel(ctx, nil, &r)
 	switch {
+	case errors.Is(err, ErrIsClosed):
+		return err
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		return fmt.Errorf("bucket %q: %w", name, err)
-	case reply.Verdict == bucket.VerdictStale || reply.Verdict == bucket.VerdictDecided:
-		c.book.learn(name, factsOf(&reply))
+	case g.repl.Verdict == bucket.VerdictStale:
 		return nil
-	case reply.Verdict == bucket.VerdictUnknownFormat:
+	case g.repl.Verdict == bucket.VerdictUnknownFormat:
 		return fmt.Errorf("bucket %q: %w", name, ErrUnknownFormat)
 	default:
 		return fmt.Errorf("bucket %q: %w (app %q)", name, ErrNotConfigured, c.app)

@@ -1,5 +1,7 @@
 package client
 
+import "time"
+
 // MaxKey is the length in bytes of the longest key.
 const MaxKey = 512
 
@@ -17,6 +19,7 @@ type callOptionKind uint8
 const (
 	optionPermits callOptionKind = iota + 1
 	optionKey
+	optionMaxWait
 )
 
 // Permits is how many permits to take at once, all or none. Default 1; at least 1.
@@ -26,13 +29,20 @@ func Permits(n int64) CallOption { return CallOption{kind: optionPermits, count:
 // partition is key or app_key need it; the others ignore it.
 func Key(key string) CallOption { return CallOption{kind: optionKey, text: key} }
 
+// MaxWait is the longest that Wait waits for its permits. Default: as long as the bucket's max_wait allows; at least 0.
+func MaxWait(d time.Duration) CallOption { return CallOption{kind: optionMaxWait, count: int64(d)} }
+
 // call is one call of the caller, its options resolved.
 type call struct {
 	bucket  string
 	key     string
 	permits int64
 	peek    bool
+	wait    time.Duration // the longest that Wait may wait; else 0
 }
+
+// joins tells whether a call may travel in one group with equal ones.
+func (r *call) joins() bool { return !r.peek && r.wait == 0 }
 
 // newCall resolves the options of a call and finds misuse that shows without asking Redis.
 func newCall(bucket string, opts []CallOption) (call, error) {

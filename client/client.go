@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -12,8 +13,7 @@ import (
 )
 
 const (
-	callSlots  = 256 // calls on Redis at a time; more wait for one of them
-	probeSlots = 4
+	mostProbes = 4 // under way at a time
 	// closePatience is how long Close goes on trying to report the rest of the usage.
 	closePatience = time.Second
 )
@@ -27,15 +27,14 @@ type Client struct {
 	book    *book
 	clock   *redisClock
 	locals  *locals
-	breaker *breaker
-	calls   *flights
+	denials *denials
+	lanes   lanes
 	stats   stats
+	probes  chan struct{} // one in it for each probe under way
 
-	// life is held for reading by every call, so that Close knows when the last one ended.
-	life     sync.RWMutex
-	isClosed bool
-	end      context.CancelFunc
-
+	isClosed   atomic.Bool
+	life       context.Context
+	end        context.CancelFunc
 	background struct {
 		sync.Mutex
 		sync.WaitGroup
@@ -60,18 +59,16 @@ func New(rdb redis.UniversalClient, app string, opts ...Option) (*Client, error)
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	life, end := context.WithCancel(context.Background())
 	c := &Client{
 		app: app, options: o, engine: bucket.New(rdb, o.prefix),
-		book: newBook(), clock: newRedisClock(), locals: newLocals(),
-		end: end, flushed: make(chan error, 1),
+		book: newBook(), clock: newRedisClock(), locals: newLocals(), denials: newDenials(),
+		probes: make(chan struct{}, mostProbes), flushed: make(chan error, 1),
 	}
-	probe := c.prober()
-	c.breaker = &breaker{life: life, deadline: o.deadline, probe: probe, log: o.log, spawn: c.spawn, reload: reloadOf(rdb)}
-	c.calls = newFlights(callSlots, life.Done(), c.breaker.note)
-	reports := newReporter(c, probe)
+	c.life, c.end = context.WithCancel(context.Background())
+	c.lanes = newLanes(c, rdb)
+	reports := newReporter(c)
 	c.spawn(func() {
-		c.flushed <- reports.run(life.Done(), func() <-chan time.Time { return time.After(closePatience) })
+		c.flushed <- reports.run(c.life.Done(), func() <-chan time.Time { return time.After(closePatience) })
 	})
 	return c, nil
 }
@@ -85,16 +82,30 @@ func isNil(rdb redis.UniversalClient) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// prober returns what asks Redis whether it is there. Probes have slots of their own, since calls left behind
-// may hold all the others.
-func (c *Client) prober() func(context.Context) error {
-	slots := newFlights(probeSlots, nil, func(error) {})
-	return func(ctx context.Context) error {
-		_, err := fly(ctx, slots, time.Now().Add(c.options.deadline), c.engine.Time)
+// probe asks Redis whether it is there, at the place where target lives if one is given, and waits no longer than the
+// deadline, though go-redis may.
+func (c *Client) probe(ctx context.Context, target *bucket.Target) error {
+	select {
+	case c.probes <- struct{}{}:
+	default:
+		return ErrBusy // earlier probes hang
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.options.deadline)
+	answer := make(chan error, 1)
+	go func() {
+		defer cancel()
+		err := c.engine.Probe(context.WithoutCancel(ctx), target)
+		<-c.probes
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
 		if repliedByRedis(err) {
 			return nil
 		}
 		return err
+	case <-ctx.Done():
+		return ErrDeadline
 	}
 }
 
@@ -102,20 +113,18 @@ func (c *Client) prober() func(context.Context) error {
 // goroutines; those that Redis keeps waiting end when the Redis client gives up on them. It takes at most about a
 // second more. An error says that usage was lost; the Redis client stays open. A second Close does nothing.
 func (c *Client) Close() error {
-	c.life.Lock()
-	if c.isClosed {
-		c.life.Unlock()
+	if !c.isClosed.CompareAndSwap(false, true) {
 		return nil
 	}
-	c.isClosed = true
+	patience := time.After(c.options.deadline + closePatience)
+	for _, l := range c.lanes {
+		l.drain(patience)
+	}
 	c.end()
-	c.life.Unlock()
-	patience := time.After(closePatience)
 	c.background.Lock()
 	c.background.over = true
 	c.background.Unlock()
 	c.background.Wait()
-	c.calls.drain(patience)
 	return <-c.flushed
 }
 
@@ -127,3 +136,22 @@ func (c *Client) spawn(work func()) {
 		c.background.Go(work)
 	}
 }
+
+// patience is how long a call may take, in ns.
+func (c *Client) patience() int64 { return int64(c.options.deadline) }
+
+// deadlineOf is until when a call of the given time, in ns since the client's start, may take.
+func (c *Client) deadlineOf(since int64) time.Time {
+	return c.clock.start.Add(time.Duration(since) + c.options.deadline)
+}
+
+// observe learns the time of Redis from a flight's answers.
+func (c *Client) observe(f *flight, received int64) {
+	c.stats.roundTrips.Add(1)
+	if now := f.redisTime(); now != 0 {
+		c.clock.observe(f.sent, received, now)
+	}
+}
+
+// instances is how many processes share a bucket's limit while Redis is away.
+func (c *Client) instances(*known) int64 { return c.options.instances }

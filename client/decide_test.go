@@ -216,7 +216,7 @@ func TestPartitionsCountTogetherWhatBelongsTogether(t *testing.T) {
 // A running client learns from the reply that the partition changed; no call fails over it.
 func TestAChangedPartitionIsLearnedByARunningClient(t *testing.T) {
 	onEach(t, func(t *testing.T, addr, prefix string) {
-		w := newWorld(t, addr, prefix)
+		w := newWorld(t, addr, prefix, client.WithLocalDenial(false))
 		d := definition("b", 1, 1, time.Hour)
 		w.install(d)
 		wants(t, w.acquire("b", client.Key("k1")), client.Granted, true)

@@ -26,6 +26,8 @@ type Source string
 const (
 	// SourceRedis: the bucket in Redis decided.
 	SourceRedis Source = "redis"
+	// SourceDenial: this process refused, because Redis had just refused as much and said when permits come.
+	SourceDenial Source = "denial"
 	// SourceLocal: Redis gave no verdict and this process enforced its share of the limit by itself (policy local).
 	SourceLocal Source = "local"
 	// SourcePolicy: nobody counted; the failure policy open or closed answered.
@@ -65,11 +67,13 @@ type Decision struct {
 	ResetAfter time.Duration
 	// Revision is the revision of the definition that decided; 0 when none did.
 	Revision int64
+	// At is the time of Redis at the decision, to the microsecond; zero when Redis was not asked just now.
+	At time.Time
 	// Source says who decided.
 	Source Source
 	// Shadow is true when the bucket is in shadow mode: decided and counted, but always allowed.
 	Shadow bool
 	// Err says why Redis gave no verdict: ErrDeadline, ErrBreakerOpen, ErrBusy, ErrStale, ErrUnknownFormat, ErrLost or
-	// what Redis or the network answered. Set exactly when SourceRedis is not the source.
+	// what Redis or the network answered. Set exactly when the source is SourceLocal or SourcePolicy.
 	Err error
 }

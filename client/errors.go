@@ -3,6 +3,8 @@ package client
 import (
 	"errors"
 	"fmt"
+
+	"github.com/headgate/headgate/internal/bucket"
 )
 
 // MisuseError is a mistake in the calling program: Argument names what is wrong and Advice says what to do. It is
@@ -17,20 +19,29 @@ func (e *MisuseError) Error() string { return "headgate: " + e.Argument + ": " +
 
 // The kinds of misuse.
 var (
-	ErrRedis    = &MisuseError{"redis", "hand New a client made by redis.NewClient, NewFailoverClient, NewClusterClient or NewUniversalClient"}
-	ErrApp      = &MisuseError{"app", "hand New the app's name as registered in Headgate: 1..128 of A-Z a-z 0-9 . _ - starting with a letter or digit"}
-	ErrPrefix   = &MisuseError{"prefix", "use the value of HEADGATE_REDIS_PREFIX at the admin server: 1..128 bytes without { or }"}
-	ErrOption   = &MisuseError{"option", "use a value within the bounds that the option documents"}
-	ErrBucket   = &MisuseError{"bucket", "name a bucket: 1..128 of A-Z a-z 0-9 . _ - starting with a letter or digit"}
-	ErrPermits  = &MisuseError{"permits", "ask for at least one permit"}
-	ErrNoKey    = &MisuseError{"key", "this bucket counts by key; say whose permits to take, as in client.Key(userID)"}
-	ErrKey      = &MisuseError{"key", "keep keys within 512 bytes; hash what is longer"}
-	ErrIsClosed = &MisuseError{"client", "this client was closed; keep it open as long as the program acquires permits"}
+	ErrRedis       = &MisuseError{"redis", "hand New a client made by redis.NewClient, NewFailoverClient, NewClusterClient or NewUniversalClient"}
+	ErrApp         = &MisuseError{"app", "hand New the app's name as registered in Headgate: 1..128 of A-Z a-z 0-9 . _ - starting with a letter or digit"}
+	ErrPrefix      = &MisuseError{"prefix", "use the value of HEADGATE_REDIS_PREFIX at the admin server: 1..128 bytes without { or }"}
+	ErrOption      = &MisuseError{"option", "use a value within the bounds that the option documents"}
+	ErrBucket      = &MisuseError{"bucket", "name a bucket: 1..128 of A-Z a-z 0-9 . _ - starting with a letter or digit"}
+	ErrPermits     = &MisuseError{"permits", "ask for at least one permit"}
+	ErrNoKey       = &MisuseError{"key", "this bucket counts by key; say whose permits to take, as in client.Key(userID)"}
+	ErrKey         = &MisuseError{"key", "keep keys within 512 bytes; hash what is longer"}
+	ErrConcurrency = &MisuseError{"bucket", "this bucket limits concurrent work; use Enter and release the lease"}
+	ErrIsClosed    = &MisuseError{"client", "this client was closed; keep it open as long as the program acquires permits"}
 )
 
 // misused adds what was found to one of the kinds of misuse.
 func misused(kind *MisuseError, found string, args ...any) error {
 	return fmt.Errorf("%w ("+found+")", append([]any{kind}, args...)...)
+}
+
+// misusedCall explains what the engine could not ask.
+func misusedCall(r *call, f *bucket.Facts, refused *bucket.InvalidError) error {
+	if f != nil && f.Algorithm == bucket.Concurrency {
+		return misused(ErrConcurrency, "bucket %q", r.bucket)
+	}
+	return misused(ErrBucket, "%s: %s", r.bucket, refused.Message)
 }
 
 // Reasons why Redis gave no verdict, in Decision.Err.

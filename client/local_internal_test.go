@@ -129,21 +129,21 @@ func TestSharesOfExtremeDefinitionsStayWithinBounds(t *testing.T) {
 
 func TestTheClockStaysWithinWhatEveryReplyAllows(t *testing.T) {
 	c := newRedisClock()
-	at := func(ms int) time.Time { return c.start.Add(time.Duration(ms) * time.Millisecond) }
+	at := func(ms int) int64 { return int64(ms) * 1e6 }
 	const redis0 = int64(1_700_000_000_000_000) // Redis's time when c started, far from the local clock
 	for i, r := range []struct{ sent, ran, received int }{{0, 90, 100}, {200, 201, 240}, {300, 302, 304}, {400, 470, 480}} {
 		c.observe(at(r.sent), at(r.received), redis0+int64(r.ran)*1000)
-		off := c.at(at(r.received)) - (redis0 + int64(r.received)*1000)
+		off := c.atNanos(at(r.received)) - (redis0 + int64(r.received)*1000)
 		if most := int64(r.received-r.sent) * 1000; off > most || off < -most {
 			t.Fatalf("reply %d: %d µs off", i, off)
 		}
 	}
 	// The fastest reply bounds the error for the rest.
-	if off := c.at(at(1000)) - (redis0 + 1_000_000); off > 4000 || off < -4000 {
+	if off := c.atNanos(at(1000)) - (redis0 + 1_000_000); off > 4000 || off < -4000 {
 		t.Fatalf("%d µs off", off)
 	}
 	c.observe(at(2000), at(2001), redis0-3600e6) // Redis's clock was set back by an hour
-	if off := c.at(at(2001)) - (redis0 - 3600e6); off < -1000 || off > 1000 {
+	if off := c.atNanos(at(2001)) - (redis0 - 3600e6); off < -1000 || off > 1000 {
 		t.Fatalf("after the step %d µs off", off)
 	}
 }

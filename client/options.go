@@ -14,6 +14,9 @@ const (
 	MaxDeadline     = time.Minute
 	MaxInstances    = 1_000_000
 	maxPrefix       = 128
+
+	DefaultQueue = 100_000
+	MaxQueue     = 10_000_000
 )
 
 // Option sets something for the whole client. Make one with the functions below.
@@ -25,11 +28,13 @@ type options struct {
 	unknown       Policy
 	notConfigured Policy
 	instances     int64
+	queue         int
+	denial        bool
 	log           *slog.Logger
 }
 
 func defaults() options {
-	return options{prefix: DefaultPrefix, deadline: DefaultDeadline, unknown: Open, notConfigured: Closed, instances: 1, log: slog.Default()}
+	return options{prefix: DefaultPrefix, deadline: DefaultDeadline, unknown: Open, notConfigured: Closed, instances: 1, queue: DefaultQueue, denial: true, log: slog.Default()}
 }
 
 // Prefix is what every Redis key begins with. It must equal HEADGATE_REDIS_PREFIX of the admin server.
@@ -52,6 +57,14 @@ func WithNotConfigured(p Policy) Option { return func(o *options) { o.notConfigu
 // limit. Default 1, with which n processes together admit up to n times the limit while Redis is away; 1..1,000,000.
 func WithInstances(n int) Option { return func(o *options) { o.instances = int64(n) } }
 
+// WithQueue is how many calls may wait for Redis at a time, for each of its parts; more are answered at once by the
+// failure policy, with ErrBusy. Default DefaultQueue; 1..MaxQueue.
+func WithQueue(calls int) Option { return func(o *options) { o.queue = calls } }
+
+// WithLocalDenial says whether this process refuses by itself what Redis has just refused, until permits can have come
+// in and for 250 ms at most. Default true. Without it every call is put to Redis.
+func WithLocalDenial(on bool) Option { return func(o *options) { o.denial = on } }
+
 // WithLogger is where the client tells operators that Redis stopped answering, that it is back, and that usage could
 // not be reported. Default slog.Default(). It logs changes, never single calls.
 func WithLogger(log *slog.Logger) Option { return func(o *options) { o.log = log } }
@@ -68,6 +81,8 @@ func (o *options) check() error {
 		return misused(ErrOption, "WithNotConfigured takes Open or Closed, got %q", o.notConfigured)
 	case o.instances < 1 || o.instances > MaxInstances:
 		return misused(ErrOption, "WithInstances takes 1..%d, got %d", MaxInstances, o.instances)
+	case o.queue < 1 || o.queue > MaxQueue:
+		return misused(ErrOption, "WithQueue takes 1..%d, got %d", MaxQueue, o.queue)
 	case o.log == nil:
 		return misused(ErrOption, "WithLogger takes a logger, got nil; use slog.New(slog.DiscardHandler) for silence")
 	}

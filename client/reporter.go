@@ -51,9 +51,9 @@ type reportResult struct {
 	err  error
 }
 
-func newReporter(c *Client, probe func(context.Context) error) *reporter {
+func newReporter(c *Client) *reporter {
 	return &reporter{
-		book: c.book, clock: c.clock, allowed: c.breaker.allows, probe: probe, send: c.report, log: c.options.log,
+		book: c.book, clock: c.clock, allowed: c.lanes.allow, probe: func(ctx context.Context) error { return c.probe(ctx, nil) }, send: c.report, log: c.options.log,
 		phase: reportLag + rand.N(reportSpread-2*reportLag), landed: make(chan reportResult, 1),
 	}
 }
@@ -93,9 +93,9 @@ func (r *reporter) next() (second int64, wait time.Duration) {
 
 // collect gathers what was counted before the given second.
 func (r *reporter) collect(before int64) {
-	r.book.each(func(name string, k *known) {
+	r.book.each(func(k *known) {
 		for minute, c := range k.usage.collect(before) {
-			r.pending.add(usageKey{name, minute}, c)
+			r.pending.add(usageKey{k.name, minute}, c)
 		}
 	})
 	if !r.pending.lost.zero() {

@@ -1,9 +1,5 @@
 package client
 
-import (
-	"sync"
-)
-
 const (
 	microsPerSecond  = 1_000_000
 	secondsPerMinute = 60
@@ -26,60 +22,6 @@ func (c counts) zero() bool { return c == counts{} }
 type usageKey struct {
 	bucket string
 	minute int64 // of Redis time since 1970
-}
-
-// tally counts one bucket's usage by the Redis second of each decision, so that a report holds whole seconds.
-type tally struct {
-	mu      sync.Mutex
-	second  int64 // since 1970, Redis time
-	current counts
-	earlier map[int64]counts // by minute: seconds that are over
-}
-
-// add counts usage at the Redis time now (µs).
-func (t *tally) add(now int64, c counts) {
-	second := now / microsPerSecond
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if second > t.second {
-		t.settle()
-		t.second = second
-	}
-	if second == t.second {
-		t.current.add(c)
-		return
-	}
-	t.addEarlier(second, c) // its reply was overtaken by one of a later second
-}
-
-// settle moves the current second to the earlier ones.
-func (t *tally) settle() {
-	if !t.current.zero() {
-		t.addEarlier(t.second, t.current)
-		t.current = counts{}
-	}
-}
-
-func (t *tally) addEarlier(second int64, c counts) {
-	if t.earlier == nil {
-		t.earlier = map[int64]counts{}
-	}
-	minute := second / secondsPerMinute
-	sum := t.earlier[minute]
-	sum.add(c)
-	t.earlier[minute] = sum
-}
-
-// collect hands over, by minute, what was counted before the given second.
-func (t *tally) collect(before int64) map[int64]counts {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.second < before {
-		t.settle()
-	}
-	done := t.earlier
-	t.earlier = nil
-	return done
 }
 
 // pending holds the counts that wait for a report, bounded: beyond the bound the oldest minute goes.

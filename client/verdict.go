@@ -1,125 +1,215 @@
 package client
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/headgate/headgate/internal/bucket"
 )
 
-// Stats counts what happened while Redis gave no verdict, in calls since New.
-type Stats struct {
-	Unavailable int64 // answered without any count: by policy open or closed
-	Unlearned   int64 // of those: bucket unknown to this client, so WithUnknownPolicy answered
-	Local       int64 // decided by this process's share under policy local
-}
-
-type stats struct{ unavailable, unlearned, local atomic.Int64 }
-
-// Stats returns the counts so far.
-func (c *Client) Stats() Stats {
-	return Stats{Unavailable: c.stats.unavailable.Load(), Unlearned: c.stats.unlearned.Load(), Local: c.stats.local.Load()}
-}
-
-// verdict turns Redis's reply into a Decision and counts it.
-func (c *Client) verdict(r call, reply *bucket.Reply) Decision {
-	d := Decision{Bucket: r.bucket, Revision: reply.Revision, Source: SourceRedis}
-	if reply.Verdict != bucket.VerdictDecided || len(reply.Results) != 1 {
-		d.Outcome, d.Allowed = NotConfigured, c.options.notConfigured == Open
-		return d
+// noted takes in what a group's answer tells of its bucket, once for all of its callers.
+func (c *Client) noted(g *group) {
+	switch g.repl.Verdict {
+	case bucket.VerdictDecided:
+		c.learn(g.known, g.target, g.repl.Facts)
+		c.countGroup(g)
+		if g.known.facts().OnFailure == bucket.FailLocal {
+			f := g.repl.Facts
+			c.locals.follow(localKey{g.known.name, g.key}, c.share(g.known, f), g.res.Remaining, c.instances(g.known), g.sent)
+		}
+		if g.res.Code == bucket.CodeLimited && c.options.denial && !g.peek && g.res.RetryAfter > 0 {
+			c.rememberDenial(g)
+		}
+	case bucket.VerdictStale:
+		c.learn(c.book.enter(g.target.Name), g.target, g.repl.Facts)
+	case bucket.VerdictRemoved, bucket.VerdictNotListed:
+		c.relearn(g.target)
 	}
-	k, f := c.book.learn(r.bucket, factsOf(reply))
-	result := &reply.Results[0]
-	d.Limit, d.Remaining, d.ResetAfter = f.max, result.Remaining, result.ResetAfter
-	switch result.Code {
-	case bucket.CodeGranted:
-		d.Outcome = Granted
-	case bucket.CodeLimited:
-		d.Outcome, d.RetryAfter = Limited, result.RetryAfter
-	default:
+}
+
+// learn notes the facts of a bucket, unless newer ones are known.
+func (c *Client) learn(k *known, asked *bucket.Target, facts *bucket.Facts) {
+	if asked.Facts == facts {
+		return
+	}
+	for {
+		old := k.target.Load()
+		if old != nil && (old.Facts.Revision > facts.Revision || *old.Facts == *facts) {
+			return
+		}
+		news, err := c.engine.Target(k.name, c.app, facts)
+		if err != nil {
+			return // a number of shards that this version does not know: the next call says so again
+		}
+		if k.target.CompareAndSwap(old, news) {
+			return
+		}
+	}
+}
+
+// relearn forgets what was believed of a bucket. Its usage stays, to be reported.
+func (c *Client) relearn(believed *bucket.Target) {
+	if k := c.book.find(believed.Name); k != nil && believed.Facts != nil {
+		k.target.CompareAndSwap(believed, nil)
+	}
+}
+
+func (c *Client) rememberDenial(g *group) {
+	retryAt := g.sent + int64(g.res.RetryAfter)
+	c.denials.remember(g.known, g.key, &denial{
+		permits: g.permits, until: min(retryAt, g.sent+int64(longestDenial)), retryAt: retryAt,
+		resetAt: g.sent + int64(g.res.ResetAfter), remaining: g.res.Remaining, facts: g.repl.Facts,
+	}, g.sent)
+}
+
+// denied refuses a call for which Redis has just refused as much.
+func (c *Client) denied(k *known, r *call) (Decision, bool) {
+	if k == nil || !c.options.denial || r.peek || r.wait > 0 {
+		return Decision{}, false
+	}
+	t := k.target.Load()
+	if t == nil {
+		return Decision{}, false
+	}
+	key := ""
+	if t.Keyed() {
+		if key = r.key; key == "" {
+			return Decision{}, false
+		}
+	}
+	held := c.denials.find(k, key)
+	if held == nil {
+		return Decision{}, false
+	}
+	now := c.sinceStart()
+	if !held.covers(r.permits, now) || r.permits > held.facts.MaxPermits {
+		return Decision{}, false
+	}
+	k.counts.denied.Add(1)
+	c.count(k, held.facts, r.permits, Limited, c.clock.atNanos(now))
+	return held.decision(k.name, now), true
+}
+
+// verdict is the Decision of the caller with the given place in a group that was decided.
+func (c *Client) verdict(r *call, g *group, place int64) Decision {
+	f := g.repl.Facts
+	d := Decision{
+		Bucket: r.bucket, Limit: f.MaxPermits, Remaining: g.res.Remaining, ResetAfter: g.res.ResetAfter,
+		Revision: g.repl.Revision, At: g.repl.Now, Source: SourceRedis,
+	}
+	switch {
+	case g.res.Code == bucket.CodeTooMany:
 		d.Outcome = TooMany
+	case place <= g.res.Granted || g.peek && g.res.Code == bucket.CodeGranted:
+		d.Outcome = Granted
+		d.Remaining = min(f.MaxPermits, g.res.Remaining+max(0, g.res.Granted-place)*g.permits)
+	default:
+		d.Outcome, d.RetryAfter = Limited, g.res.RetryAfter
 	}
 	d.allow(f)
-	now := reply.Now.UnixMicro()
-	if f.onFailure == Local {
-		c.locals.follow(f.partitionOf(r), c.share(f), result.Remaining, c.options.instances, c.sinceStart())
-	}
-	c.count(k, f, r, d.Outcome, now)
 	return d
 }
 
+func (c *Client) notConfigured(r *call, reply *bucket.Reply) Decision {
+	return Decision{
+		Outcome: NotConfigured, Allowed: c.options.notConfigured == Open, Bucket: r.bucket,
+		Revision: reply.Revision, At: reply.Now, Source: SourceRedis,
+	}
+}
+
 // allow applies the mode of the bucket to the outcome.
-func (d *Decision) allow(f *facts) {
-	d.Shadow = f.mode == bucket.ModeShadow
-	d.Allowed = d.Outcome == Granted || d.Shadow || f.mode == bucket.ModeOff
+func (d *Decision) allow(f *bucket.Facts) {
+	d.Shadow = f.Mode == bucket.ModeShadow
+	d.Allowed = d.Outcome == Granted || d.Shadow || f.Mode == bucket.ModeOff
 }
 
 // withoutVerdict answers a call that Redis gave no verdict on, for the given reason, by the failure policy of the
 // bucket. The error is the misuse of not giving a key to a bucket that is known to need one.
-func (c *Client) withoutVerdict(r call, reason error) (Decision, error) {
+func (c *Client) withoutVerdict(r *call, reason error) (Decision, error) {
 	d := Decision{Outcome: Unavailable, Bucket: r.bucket, Source: SourcePolicy, Err: reason}
-	k, f := c.book.find(r.bucket)
+	k := c.book.find(r.bucket)
+	f := k.facts()
 	if f == nil {
 		c.stats.unavailable.Add(1)
 		c.stats.unlearned.Add(1)
 		d.Allowed = c.options.unknown == Open
 		return d, nil
 	}
-	if f.keyed() && r.key == "" {
-		return Decision{}, misused(ErrNoKey, "bucket %q, partition %s", r.bucket, f.partition)
+	if bucket.Keyed(f.Partition) && r.key == "" {
+		return Decision{}, misused(ErrNoKey, "bucket %q, partition %s", r.bucket, f.Partition)
 	}
-	d.Limit, d.Revision = f.max, f.revision
-	if f.onFailure == Local && f.mode != bucket.ModeOff {
-		c.decideLocally(&d, k, f, r)
-		return d, nil
-	}
-	if f.mode == bucket.ModeOff { // there is nothing that Redis could have refused
+	d.Limit, d.Revision = f.MaxPermits, f.Revision
+	if f.Mode == bucket.ModeOff { // there is nothing that Redis could have refused
 		d.Outcome, d.Allowed = Granted, true
 		return d, nil
 	}
+	if f.OnFailure == bucket.FailLocal {
+		c.decideLocally(&d, k, f, r)
+		return d, nil
+	}
 	c.stats.unavailable.Add(1)
+	k.counts.unavailable.Add(1)
 	d.allow(f)
-	d.Allowed = d.Allowed || f.onFailure == Open
+	d.Allowed = d.Allowed || f.OnFailure == bucket.FailOpen
 	return d, nil
 }
 
 // decideLocally lets this process's share of the limit decide.
-func (c *Client) decideLocally(d *Decision, k *known, f *facts, r call) {
+func (c *Client) decideLocally(d *Decision, k *known, f *bucket.Facts, r *call) {
 	c.stats.local.Add(1)
+	k.counts.local.Add(1)
 	d.Source = SourceLocal
-	if r.permits > f.max {
+	if r.permits > f.MaxPermits {
 		d.Outcome = TooMany
 		d.allow(f)
 		return
 	}
-	v := c.locals.take(f.partitionOf(r), c.share(f), r.permits, c.sinceStart(), r.peek)
+	at := localKey{bucket: r.bucket}
+	if bucket.Keyed(f.Partition) {
+		at.key = r.key
+	}
+	v := c.locals.take(at, c.share(k, f), r.permits, c.sinceStart(), r.peek)
 	d.Remaining, d.RetryAfter, d.ResetAfter = v.remaining, v.retryAfter, v.resetAfter
 	d.Outcome = Limited
 	if v.granted {
 		d.Outcome = Granted
 	}
 	d.allow(f)
-	c.count(k, f, r, d.Outcome, c.clock.now())
+	if !r.peek {
+		c.count(k, f, r.permits, d.Outcome, c.clock.now())
+	}
 }
 
 // share is this process's part of a bucket's limit.
-func (c *Client) share(f *facts) share { return shareOf(f.max, f.rate, f.period, c.options.instances) }
+func (c *Client) share(k *known, f *bucket.Facts) share {
+	return shareOf(f.MaxPermits, f.Rate, f.Period, c.instances(k))
+}
 
 // sinceStart is the time in ns on this process's monotonic clock.
 func (c *Client) sinceStart() int64 { return int64(time.Since(c.clock.start)) }
 
-// count notes the usage of one decision, in permits, at a Redis time in µs. Peeks, mode off and calls for more than
-// the bucket can hold are no usage.
-func (c *Client) count(k *known, f *facts, r call, outcome Outcome, now int64) {
-	if r.peek || f.mode == bucket.ModeOff {
+// countGroup notes the usage of all calls of a group.
+func (c *Client) countGroup(g *group) {
+	f := g.repl.Facts
+	if g.peek || f.Mode == bucket.ModeOff || g.res.Code == bucket.CodeTooMany {
 		return
 	}
+	if g.res.Granted > 0 {
+		c.count(g.known, f, g.res.Granted*g.permits, Granted, g.now)
+	}
+	if refused := g.callers - g.res.Granted; refused > 0 {
+		c.count(g.known, f, refused*g.permits, Limited, g.now)
+	}
+}
+
+// count notes usage in permits at a Redis time in µs. Mode off and calls for more than the bucket can hold are no usage.
+func (c *Client) count(k *known, f *bucket.Facts, permits int64, outcome Outcome, now int64) {
 	switch {
+	case f.Mode == bucket.ModeOff:
 	case outcome == Granted:
-		k.usage.add(now, counts{granted: r.permits})
-	case outcome == Limited && f.mode == bucket.ModeShadow:
-		k.usage.add(now, counts{shadowLimited: r.permits})
+		k.usage.add(now, counts{granted: permits})
+	case outcome == Limited && f.Mode == bucket.ModeShadow:
+		k.usage.add(now, counts{shadowLimited: permits})
 	case outcome == Limited:
-		k.usage.add(now, counts{limited: r.permits})
+		k.usage.add(now, counts{limited: permits})
 	}
 }

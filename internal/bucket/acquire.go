@@ -2,8 +2,11 @@ package bucket
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // Question is something to be asked of Redis by Ask: *Call, *AllCall, *LeaseCall or *GiveBack. After Ask it carries the
@@ -83,15 +86,19 @@ type Result struct {
 // Ask puts questions to Redis in one round trip (on Cluster: one for each node that has to do with them) and enters the
 // answers into them. Each is sent once: neither this package nor go-redis repeats it, except after NOSCRIPT, MOVED and
 // ASK, which ran nothing. A question whose Err is not nil and no *InvalidError may have taken permits.
-func (e *Engine) Ask(ctx context.Context, questions ...Question) {
+//
+// The error tells how Redis is, not what came of a question: it is nil when Redis answered at least one, be it with an
+// error, or when none could be asked.
+func (e *Engine) Ask(ctx context.Context, questions ...Question) error {
 	if len(questions) == 1 {
 		r, err := e.requestOf(questions[0])
-		var value any
-		if err == nil {
-			value, err = e.send(ctx, r)
+		if err != nil {
+			questions[0].answer(nil, err)
+			return nil
 		}
+		value, err := e.send(ctx, r)
 		questions[0].answer(value, err)
-		return
+		return silence(err)
 	}
 	requests := make([]request, 0, len(questions))
 	asked := make([]Question, 0, len(questions))
@@ -103,9 +110,29 @@ func (e *Engine) Ask(ctx context.Context, questions ...Question) {
 		}
 		requests, asked = append(requests, r), append(asked, q)
 	}
+	var failed error
+	answered := len(asked) == 0
 	for i, s := range e.sendAll(ctx, requests) {
 		asked[i].answer(s.value, s.err)
+		if err := silence(s.err); err != nil {
+			failed = err
+		} else {
+			answered = true
+		}
 	}
+	if answered {
+		return nil
+	}
+	return failed
+}
+
+// silence is err unless Redis answered, be it with an error.
+func silence(err error) error {
+	var reply redis.Error
+	if errors.As(err, &reply) {
+		return nil
+	}
+	return err
 }
 
 func (e *Engine) requestOf(q Question) (request, error) {
@@ -117,7 +144,7 @@ func (e *Engine) requestOf(q Question) (request, error) {
 
 // Acquire asks one question.
 func (e *Engine) Acquire(ctx context.Context, c Call) (Reply, error) {
-	e.Ask(ctx, &c)
+	_ = e.Ask(ctx, &c) // c.Err tells more
 	return c.Reply, c.Err
 }
 

@@ -13,7 +13,10 @@ type Target struct {
 }
 
 // place is one shard: its copy of the definition and what its state keys begin with.
-type place struct{ definition, stem string }
+type place struct {
+	definition, stem string
+	slot             int
+}
 
 // Target prepares calls of an app on a bucket; facts nil stands for a bucket of which nothing was learned. The error is
 // an *InvalidError for names that are none.
@@ -28,7 +31,7 @@ func (e *Engine) Target(name, app string, facts *Facts) (*Target, error) {
 	}
 	t := &Target{Name: name, App: app, Facts: facts, revision: "0"}
 	if facts == nil {
-		t.places = []place{{definition: e.keys.definition(name)}}
+		t.places = []place{{definition: e.keys.definition(name), slot: slotOf(name)}}
 		return t, nil
 	}
 	if facts.Shards < 1 || facts.Shards > ShardsBound {
@@ -38,7 +41,7 @@ func (e *Engine) Target(name, app string, facts *Facts) (*Target, error) {
 	t.places = make([]place, facts.Shards)
 	for i := range t.places {
 		definition := e.keys.shard(name, facts.Shards, i)
-		t.places[i] = place{definition, stateStem(definition, facts.Partition, app)}
+		t.places[i] = place{definition, stateStem(definition, facts.Partition, app), slotOf(tagOf(definition))}
 	}
 	return t, nil
 }
@@ -71,3 +74,6 @@ func (t *Target) checkKey(shard int, key string) error {
 	}
 	return nil
 }
+
+// Slot is the hash slot of Redis Cluster that a shard's keys lie in, 0..Slots-1.
+func (t *Target) Slot(shard int) int { return t.places[shard].slot }

@@ -1,0 +1,46 @@
+package client
+
+import (
+	"github.com/headgate/headgate/internal/bucket"
+)
+
+// returned is a job that gives permits back. Nobody waits for it, and it is never sent twice.
+type returned struct {
+	lane     *lane
+	opened   int64
+	question bucket.Question
+}
+
+func (r *returned) board(f *flight)     { f.questions = append(f.questions, r.question) }
+func (r *returned) land(*flight, error) {}
+func (r *returned) waiting() int        { return 0 }
+func (r *returned) since() int64        { return r.opened }
+func (r *returned) seal()               {}
+
+// returnUnused gives back what a group was granted for callers that did not stay for the answer.
+func (l *lane) returnUnused(g *group, calls int64) {
+	l.giveBack(g, calls*g.permits)
+}
+
+// giveBack gives permits of a group's answer back to the bucket, as far as nobody relies on their being taken.
+func (l *lane) giveBack(g *group, permits int64) {
+	f := g.repl.Facts
+	if f.Mode == bucket.ModeOff {
+		return
+	}
+	l.client.count(g.known, f, -permits, Granted, g.now)
+	l.client.denials.forget(g.known, g.key)
+}
+
+// submit queues a job that no caller waits for.
+func (l *lane) submit(j job) {
+	l.mu.Lock()
+	var f *flight
+	if !l.closed && l.waiting < l.client.options.queue {
+		f = l.enqueue(j)
+	}
+	l.mu.Unlock()
+	if f != nil {
+		go l.fly(f)
+	}
+}

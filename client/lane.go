@@ -1,0 +1,284 @@
+package client
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/headgate/headgate/internal/bucket"
+)
+
+const (
+	// crowd is from how many calls on a flight there is only one flight at a time: then most calls find others to travel
+	// with. Below, several flights are faster.
+	crowd = 8
+	// mostFlights is how many there may be else.
+	mostFlights = 4
+	// mostStuck bounds the flights that were given up and have not come back: each holds a connection and a goroutine.
+	mostStuck = 8
+	// mostEntries bounds one script call, so that it holds up Redis for no more than about a millisecond.
+	mostEntries = 256
+)
+
+// job is something that travels to Redis: a group of calls, a composite call, a lease.
+type job interface {
+	board(f *flight)           // adds its question
+	land(f *flight, err error) // takes in the answer, or the reason why there is none; called once
+	waiting() int              // how many callers wait for it
+	since() int64              // when it was queued, ns since the client's start
+	seal()                     // no caller can join or leave any more; called with the lane locked
+}
+
+// flight is one round trip.
+type flight struct {
+	jobs      []job
+	questions []bucket.Question
+	calls     map[callKey]*bucket.Call
+	last      *bucket.Call
+	callers   int
+	sent      int64       // ns since the client's start
+	over      atomic.Bool // landed or given up
+}
+
+type callKey struct {
+	target *bucket.Target
+	shard  int
+}
+
+func (f *flight) add(c *bucket.Call) *bucket.Call {
+	f.questions = append(f.questions, c)
+	return c
+}
+
+// callOf is the script call that a group's entry goes into.
+func (f *flight) callOf(target *bucket.Target, shard int) *bucket.Call {
+	if c := f.last; c != nil && c.Target == target && c.Shard == shard && len(c.Entries) < mostEntries {
+		return c
+	}
+	key := callKey{target, shard}
+	c := f.calls[key]
+	if c == nil || len(c.Entries) >= mostEntries {
+		c = f.add(&bucket.Call{Target: target, Shard: shard})
+		if f.calls == nil {
+			f.calls = map[callKey]*bucket.Call{}
+		}
+		f.calls[key] = c
+	}
+	f.last = c
+	return c
+}
+
+// lane carries calls to Redis. While flights are under way new calls queue, and the next flight takes them all, so that
+// the more callers there are the fewer round trips each costs. On Redis Cluster every part of the slots has a lane of
+// its own, so that a master that is away holds up nobody else.
+type lane struct {
+	client  *Client
+	breaker *breaker
+
+	mu      sync.Mutex
+	keyed   map[groupKey]*group // open groups of keyed buckets
+	queue   []job
+	waiting int // callers in queue
+	flying  map[*flight]struct{}
+	stuck   int
+	crowded bool
+	closed  bool
+	armed   bool
+	watch   *time.Timer
+	idle    chan struct{} // Close waits for it
+	probed  atomic.Pointer[bucket.Target]
+}
+
+type groupKey struct {
+	target  *bucket.Target
+	key     string
+	permits int64
+}
+
+func newLane(c *Client, reload func()) *lane {
+	l := &lane{client: c, keyed: map[groupKey]*group{}, flying: map[*flight]struct{}{}}
+	l.watch = time.AfterFunc(time.Hour, l.patrol)
+	l.watch.Stop()
+	l.breaker = &breaker{life: c.life, deadline: c.options.deadline, probe: l.probe, log: c.options.log, spawn: c.spawn, reload: reload}
+	return l
+}
+
+// join puts a call in the queue, together with equal ones.
+func (l *lane) join(k *known, target *bucket.Target, key string, r *call) (*group, error) {
+	l.mu.Lock()
+	if err := l.admit(1); err != nil {
+		l.mu.Unlock()
+		return nil, err
+	}
+	g := l.find(k, target, key, r)
+	if g != nil {
+		g.callers++
+		l.mu.Unlock()
+		return g, nil
+	}
+	g = &group{
+		known: k, target: target, shard: target.Shard(key), key: key, permits: r.permits, peek: r.peek, wait: r.wait,
+		lane: l, opened: l.client.sinceStart(), callers: 1, done: make(chan struct{}),
+	}
+	l.open(g)
+	f := l.enqueue(g)
+	l.mu.Unlock()
+	if f != nil {
+		go l.fly(f)
+	}
+	return g, nil
+}
+
+// admit counts callers in, unless the lane is full or closed.
+func (l *lane) admit(callers int) error {
+	switch {
+	case l.closed:
+		return ErrIsClosed
+	case l.waiting+callers > l.client.options.queue:
+		return ErrBusy
+	}
+	l.waiting += callers
+	return nil
+}
+
+// find returns the open group that a call can join, or nil.
+func (l *lane) find(k *known, target *bucket.Target, key string, r *call) *group {
+	if !r.joins() {
+		return nil
+	}
+	if target.Facts != nil && !target.Keyed() {
+		if g := k.open; g != nil && g.target == target && g.permits == r.permits {
+			return g
+		}
+		return nil
+	}
+	return l.keyed[keyOf(target, key, r.permits)]
+}
+
+// open lets equal calls join a group until it is sealed.
+func (l *lane) open(g *group) {
+	switch {
+	case g.peek || g.wait > 0:
+	case g.target.Facts != nil && !g.target.Keyed():
+		g.known.open = g
+	default:
+		l.keyed[g.mapKey()] = g
+	}
+}
+
+// keyOf is where an open group stands; calls on a bucket of which nothing was learned all ask the same.
+func keyOf(target *bucket.Target, key string, permits int64) groupKey {
+	if target.Facts == nil {
+		return groupKey{key: target.Name}
+	}
+	return groupKey{target, key, permits}
+}
+
+// enqueue queues a job and returns the flight to start, if one may start now.
+func (l *lane) enqueue(j job) *flight {
+	l.queue = append(l.queue, j)
+	if len(l.flying) >= l.limit() || l.stuck >= mostStuck {
+		l.arm(j.since())
+		return nil
+	}
+	return l.depart()
+}
+
+func (l *lane) limit() int {
+	if l.crowded {
+		return 1
+	}
+	return mostFlights
+}
+
+// leave takes a caller out of a group. One that still waits takes nothing; else what it may have been granted is given
+// back when the answer is there.
+func (l *lane) leave(g *group) {
+	l.mu.Lock()
+	if g.sealed {
+		l.mu.Unlock()
+		g.checkOut(g.out.Add(leaver))
+		return
+	}
+	defer l.mu.Unlock()
+	g.callers--
+	l.waiting--
+	if g.callers == 0 {
+		l.discard(g)
+		l.queue = slices.DeleteFunc(l.queue, func(j job) bool { return j == job(g) })
+	}
+}
+
+// depart makes a flight of everything that waits.
+func (l *lane) depart() *flight {
+	f := &flight{jobs: l.queue, callers: l.waiting, sent: l.client.sinceStart()}
+	l.queue, l.waiting = nil, 0
+	for _, j := range f.jobs {
+		j.seal()
+	}
+	clear(l.keyed)
+	l.crowded = f.callers >= crowd
+	l.flying[f] = struct{}{}
+	l.arm(f.sent)
+	return f
+}
+
+// fly makes one round trip after another, as long as calls wait for one.
+func (l *lane) fly(f *flight) {
+	for f != nil {
+		for _, j := range f.jobs {
+			j.board(f)
+		}
+		err := l.client.engine.Ask(deadlineContext{context.Background(), l.client.deadlineOf(f.sent)}, f.questions...)
+		f = l.arrive(f, err)
+	}
+}
+
+// arrive hands out the answers of a flight and returns the next one.
+func (l *lane) arrive(f *flight, err error) *flight {
+	if !f.over.CompareAndSwap(false, true) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.stuck--
+		return l.follow()
+	}
+	received := l.client.sinceStart()
+	l.breaker.note(err)
+	for _, j := range f.jobs {
+		j.land(f, nil)
+	}
+	l.client.observe(f, received)
+	l.mu.Lock()
+	delete(l.flying, f)
+	if len(l.queue) > 0 && !l.breaker.allows() {
+		l.mu.Unlock()
+		l.shed(ErrBreakerOpen)
+		return nil
+	}
+	defer l.mu.Unlock()
+	return l.follow()
+}
+
+// follow is the next flight, if calls wait and one more may fly.
+func (l *lane) follow() *flight {
+	if l.idle != nil && l.isIdle() {
+		close(l.idle)
+		l.idle = nil
+	}
+	if len(l.queue) == 0 || len(l.flying) >= l.limit() || l.stuck >= mostStuck {
+		return nil
+	}
+	return l.depart()
+}
+
+// redisTime is a time of Redis in the answers, in µs; 0 when there is none.
+func (f *flight) redisTime() int64 {
+	for _, j := range f.jobs {
+		if g, ok := j.(*group); ok && g.now != 0 {
+			return g.now
+		}
+	}
+	return 0
+}
