@@ -20,7 +20,7 @@ type Migration struct {
 func (c *RedisCluster) MigrateSlot(t testing.TB, slot int, from, to *RedisServer) {
 	t.Helper()
 	m := c.BeginMigration(t, slot, from, to)
-	for m.MoveKeys(t, 5) > 0 {
+	for m.MoveKeys(t, 1) > 0 {
 	}
 	m.Finish(t)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/headgate/headgate/client"
+	"github.com/headgate/headgate/internal/testenv"
 )
 
 // scheduling is how much later than the deadline a call may return on a machine that runs smoothly.
@@ -146,6 +147,19 @@ func (d *demand) look() tally {
 	r := d.since
 	d.since = tally{}
 	return r
+}
+
+// goOn waits for so many more calls.
+func (d *demand) goOn(t *testing.T, calls int64) {
+	t.Helper()
+	d.mu.Lock()
+	target := d.all.calls + calls
+	d.mu.Unlock()
+	testenv.Eventually(t, comeback, "more calls", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.all.calls >= target
+	})
 }
 
 // stop ends the calling and returns what came of all calls.

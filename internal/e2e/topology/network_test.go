@@ -1,0 +1,116 @@
+package topology_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/headgate/headgate/client"
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+// throughProxy connects a client to a server of the test's own over a network that can be harmed, and puts it under
+// load on bucket "b".
+func throughProxy(t *testing.T, maxPermits int64) (w *world, proxy *testenv.NetProxy, load *demand) {
+	t.Helper()
+	server := testenv.OwnRedis(t)
+	proxy = testenv.Proxy(t, server.Addr)
+	w = at(t, standalone(t, proxy.Addr), hasty)
+	w.install(shared("b", maxPermits, 1, time.Hour))
+	load = start(t, 10, 2*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), "b") })
+	testenv.Eventually(t, comeback, "Redis decides", func() bool { return load.look().granted > 0 })
+	return w, proxy, load
+}
+
+// A slow network is no failure as long as replies come within the deadline.
+func TestASlowNetworkWithinTheDeadlineChangesNoDecision(t *testing.T) {
+	w, proxy, load := throughProxy(t, 50_000)
+	proxy.Delay(t, hasty/6)
+	load.look()
+	var slow tally
+	testenv.Eventually(t, comeback, "calls over the slow network", func() bool {
+		r := load.look()
+		slow.granted += r.granted
+		slow.unavailable += r.unavailable
+		return slow.granted > 300
+	})
+	if slow.unavailable > slow.granted/20 { // a busy machine may hold some up
+		t.Errorf("%d calls were unavailable beside %d granted: %v", slow.unavailable, slow.granted, load.stop().reasons)
+	}
+	load.quick(t, hasty)
+	proxy.Heal(t)
+	w.remaining("b")
+}
+
+// Whatever the network does, no call outlasts the deadline, policy answers, and calls come back by themselves once it
+// is healed. A call that was cut off may have taken its permits or not, but no permit is ever granted twice.
+func TestNetworkFaultsNeitherHoldCallsNorDoublePermits(t *testing.T) {
+	faults := map[string]struct {
+		begin, end func(*testing.T, *testenv.NetProxy)
+	}{
+		"replies come too late": {func(t *testing.T, p *testenv.NetProxy) { p.Delay(t, 3*hasty) }, heal},
+		"replies are lost":      {func(t *testing.T, p *testenv.NetProxy) { p.LoseReplies(t) }, heal},
+		"requests are lost":     {func(t *testing.T, p *testenv.NetProxy) { p.LoseRequests(t) }, heal},
+		"replies are cut":       {func(t *testing.T, p *testenv.NetProxy) { p.CutReplies(t, 100) }, heal},
+		"connections are refused": {
+			func(_ *testing.T, p *testenv.NetProxy) { p.Close() },
+			func(t *testing.T, p *testenv.NetProxy) { p.Reopen(t) },
+		},
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			const maxPermits = 50_000
+			w, proxy, load := throughProxy(t, maxPermits)
+			fault.begin(t, proxy)
+			var harmed int64 // enough that every caller met the fault more than once
+			testenv.Eventually(t, comeback, "policy answers", func() bool {
+				harmed += load.look().unavailable
+				return harmed > 100
+			})
+			fault.end(t, proxy)
+			t.Logf("back after %v", comesBack(t, load))
+			load.quick(t, hasty)
+			r := load.stop()
+			if sum := r.granted + w.remaining("b"); sum > maxPermits+1 || sum < maxPermits-r.uncertain {
+				t.Errorf("%d granted and remaining of %d, %d uncertain", sum, maxPermits, r.uncertain)
+			}
+		})
+	}
+}
+
+func heal(t *testing.T, p *testenv.NetProxy) { p.Heal(t) }
+
+// A master that hangs or dies takes the buckets of its slots with it, and no others: where the cluster is set to go on
+// with what is left, calls on the other masters are decided all along.
+func TestOneDeadMasterOfAClusterTakesOnlyItsBucketsWithIt(t *testing.T) {
+	c := testenv.Cluster(t, testenv.ClusterReplicas(0), testenv.ClusterPartial())
+	w := at(t, c.Client(t), hasty)
+	dead := c.Masters(t)[0]
+	var lost, kept string
+	for i := 0; lost == "" || kept == ""; i++ {
+		name := fmt.Sprint("b", i)
+		if c.MasterOf(t, c.Slot(t, "{"+name+"}")) == dead {
+			lost = name
+		} else {
+			kept = name
+		}
+	}
+	w.install(shared(lost, 1_000_000, 1000, time.Second), shared(kept, 1_000_000, 1000, time.Second))
+	onLost := start(t, 4, 5*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), lost) })
+	onKept := start(t, 4, 5*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), kept) })
+	dead.Stop()
+	testenv.Eventually(t, comeback, "policy answers for the dead master", func() bool { return onLost.look().unavailable > 0 })
+	onKept.look()
+	var r tally
+	testenv.Eventually(t, comeback, "many calls", func() bool {
+		more := onKept.look()
+		r.granted += more.granted
+		r.unavailable += more.unavailable
+		return r.granted+r.unavailable > 2000
+	})
+	onLost.quick(t, hasty)
+	onKept.quick(t, hasty)
+	if r.unavailable > r.granted/10 {
+		t.Errorf("with one of three masters dead, %d calls on the others were unavailable and %d granted", r.unavailable, r.granted)
+	}
+}
