@@ -29,6 +29,12 @@ local function dec(n)
   return string.format('%.0f', n)
 end
 
+-- anothers(value): whether a string that is not the algorithm's own kind of state is another algorithm's, and so of an
+-- earlier generation. (State that is no string has another type.)
+local function anothers(value)
+  return string.find(value, '^' .. FORMAT .. '%x+:[-%x:;]+$') ~= nil
+end
+
 -- parse_head(key, head): the definition under key; nil when the head is a tombstone's or of another format.
 local function parse_head(key, head)
   local rev, shape, mode, fail, wait, gen, born, rid, at, num, den, max, fill, fill_f, older = string.match(head, HEAD)

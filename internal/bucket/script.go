@@ -19,7 +19,7 @@ type script struct{ text, sha string }
 // Every algorithm has a chunk that makes a table of the same functions.
 const (
 	common       = "arith head rules"
-	everyChunk   = common + " token fixed sliding log"
+	everyChunk   = common + " token window fixed sliding log"
 	theAlgorithm = "local algorithm = "
 	allOfThem    = "local algorithms = {token_bucket = token, fixed_window = fixed, sliding_window = sliding, sliding_log = log, concurrency = {}}"
 )
@@ -28,9 +28,9 @@ var (
 	// acquireScripts are one for each algorithm that Acquire decides, so that a call carries no other's chunk.
 	acquireScripts = map[string]*script{
 		TokenBucket:   compose(common+" token", theAlgorithm+"token", "acquire"),
-		FixedWindow:   compose(common+" fixed", theAlgorithm+"fixed", "acquire"),
-		SlidingWindow: compose(common+" sliding", theAlgorithm+"sliding", "acquire"),
-		SlidingLog:    compose(common+" log", theAlgorithm+"log", "acquire"),
+		FixedWindow:   compose(common+" window fixed", theAlgorithm+"fixed", "acquire"),
+		SlidingWindow: compose(common+" window sliding", theAlgorithm+"sliding", "acquire"),
+		SlidingLog:    compose(common+" window log", theAlgorithm+"log", "acquire"),
 	}
 	acquireAllScript = compose(everyChunk, allOfThem, "acquire_all")
 	giveBackScript   = compose(everyChunk, allOfThem, "give_back")

@@ -170,13 +170,17 @@ end
 -- counts as now for it.
 function token.open(def, key, value, now)
   local rule = def.rule
-  if not value then
-    local w, f = absent(def, now)
-    return {key = key, w = w, f = f, t = now}
+  local id, at, lv, f
+  if value then
+    id, at, lv, f = string.match(value, '^' .. FORMAT .. '(%x+):(-?%x+):(-?%x+):?(%x*)$')
+    if not id and not anothers(value) then
+      return nil
+    end
   end
-  local id, at, lv, f = string.match(value, '^' .. FORMAT .. '(%x+):(-?%x+):(-?%x+):?(%x*)$')
   if not id then
-    return nil
+    local w
+    w, f = absent(def, now)
+    return {key = key, w = w, f = f, t = now}
   end
   local rid = tonumber(id, 16)
   local t = EPOCH + rid * 1000 + unhex(at)
