@@ -1,7 +1,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test, type BrowserContext } from '@playwright/test';
 import { login } from './login';
-import { ensureSample, looks, open, visits, wear, type Look } from './pages';
+import { ensureSamples, looks, open, visits, wear, type Look } from './pages';
 import type { Who } from './env';
 import { Watch } from './violations';
 
@@ -13,7 +13,7 @@ test.describe.configure({ timeout: 300_000 });
 test.beforeAll(async ({ playwright, baseURL }) => {
   const request = await playwright.request.newContext({ baseURL: baseURL ?? '' });
   await login(request, 'owner');
-  await ensureSample(request);
+  await ensureSamples(request);
   await request.dispose();
 });
 

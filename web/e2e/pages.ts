@@ -11,10 +11,24 @@ export interface Visit {
 }
 
 const sampleName = 'e2e-sample';
+const slotsName = 'e2e-slots';
+const windowName = 'e2e-window';
 
-/** Makes sure that there is a bucket with a history to visit; returns its name. The requests are the owner's. */
-export async function ensureSample(request: APIRequestContext): Promise<string> {
-  if ((await request.get(`/api/v1/buckets/${sampleName}`)).ok()) return sampleName;
+/** Makes sure that there are buckets to visit, one of them with a history. The requests are the owner's. */
+export async function ensureSamples(request: APIRequestContext): Promise<void> {
+  if ((await request.get(`/api/v1/buckets/${sampleName}`)).ok()) return;
+  await ensureTokenBucket(request);
+  const common = { apps: ['checkout'], owners: [logins().owner.name], partition: 'shared', reason: 'A sample' };
+  for (const definition of [
+    { name: slotsName, algorithm: 'concurrency', max_permits: 4, period_ms: 30_000, description: 'Report exports that run at once.' },
+    { name: windowName, algorithm: 'fixed_window', max_permits: 1000, period_ms: 60_000, description: 'What the message provider counts.' },
+  ]) {
+    const made = await request.post('/api/v1/buckets', { data: { ...common, ...definition } });
+    expect(made.status(), await made.text()).toBe(201);
+  }
+}
+
+async function ensureTokenBucket(request: APIRequestContext): Promise<void> {
   const definition = {
     description: 'The payment partner takes 50 calls a second from all of us, bursts of 100.',
     labels: { team: 'payments', tier: 'gold' },
@@ -34,11 +48,14 @@ export async function ensureSample(request: APIRequestContext): Promise<string> 
     data: { ...definition, rate: 80, mode: 'shadow', reason: 'Trying the higher limit of the new contract' },
   });
   expect(edited.status(), await edited.text()).toBe(200);
-  return sampleName;
 }
 
 const click = (selector: string) => async (page: Page) => {
   await page.locator(selector).first().click();
+};
+
+const figuresThere = async (page: Page) => {
+  await expect(page.getByTestId('granted-per-second')).not.toHaveText('–');
 };
 
 /** Every page, and the dialogs that matter. */
@@ -58,15 +75,27 @@ export const visits: Visit[] = [
   { name: 'buckets', path: '/buckets', who: 'owner' },
   { name: 'buckets-no-match', path: '/buckets?search=nothing-like-this', who: 'owner' },
   { name: 'bucket-create', path: '/create/bucket', who: 'owner' },
+  { name: 'bucket-create-slots', path: '/create/bucket', who: 'owner', prepare: click('input[value=concurrency]') },
+  {
+    name: 'bucket-create-keyed-window',
+    path: '/create/bucket',
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('input[value=sliding_window]').click();
+      await page.locator('input[value=app_key]').click();
+    },
+  },
   { name: 'bucket-create-refused', path: '/create/bucket', who: 'owner', prepare: click('form button[type=submit]') },
   {
     name: 'bucket-overview',
     path: `/buckets/${sampleName}`,
     who: 'owner',
-    prepare: async (page) => {
-      await expect(page.getByTestId('granted-per-second')).not.toHaveText('–');
-    },
+    prepare: figuresThere,
   },
+  { name: 'bucket-overview-slots', path: `/buckets/${slotsName}`, who: 'owner', prepare: figuresThere },
+  { name: 'bucket-overview-window', path: `/buckets/${windowName}`, who: 'owner', prepare: figuresThere },
+  { name: 'bucket-definition-slots', path: `/buckets/${slotsName}/definition`, who: 'owner' },
+  { name: 'bucket-use-slots', path: `/buckets/${slotsName}/use`, who: 'owner' },
   { name: 'bucket-definition', path: `/buckets/${sampleName}/definition`, who: 'owner' },
   { name: 'bucket-history', path: `/buckets/${sampleName}/history`, who: 'owner' },
   { name: 'bucket-use', path: `/buckets/${sampleName}/use`, who: 'owner' },
@@ -86,7 +115,18 @@ export const visits: Visit[] = [
     path: `/buckets/${sampleName}/edit`,
     who: 'owner',
     prepare: async (page) => {
-      await page.locator('fieldset').nth(1).locator('input').first().fill('25');
+      await page.locator('fieldset').nth(1).getByRole('textbox').first().fill('25');
+      await page.locator('form button[type=submit]').click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'bucket-review-anew',
+    path: `/buckets/${sampleName}/edit`,
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('input[value=concurrency]').click();
+      await page.locator('input[value=key]').click();
       await page.locator('form button[type=submit]').click();
       await page.getByRole('dialog').waitFor();
     },
