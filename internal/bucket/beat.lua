@@ -15,7 +15,7 @@ local KEPT_MS = '1200000' -- when nobody beats any more
 local key, now = KEYS[1], redis_now()
 redis.call('HSET', key, ARGV[1], FORMAT .. ' ' .. dec(now) .. ' ' .. ARGV[2])
 for _, id in ipairs(redis.call('HRANDFIELD', key, LOOKED_AT)) do
-  local seen = tonumber(string.match(redis.call('HGET', key, id), '^%w+ (%d+) ') or now)
+  local seen = tonumber(string.match(redis.call('HGET', key, id), '^%w+ (%d+) ') or '') or now
   -- What lies ahead of the clock comes again at its next beat, or is of before the clock was set back.
   if seen < now - SILENT or seen > now + TOLERANCE then
     redis.call('HDEL', key, id)
