@@ -34,11 +34,21 @@ test-e2e: web/dist/index.html ## Run the browser tests alone, against real Maria
 lint: web/node_modules/.installed ## Check formatting, golangci-lint, ESLint and the console's types
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GOLANGCI) run ./...
+	cd bench && $(GOLANGCI) run ./...
 	cd web && npm run --silent lint
 
 .PHONY: build
 build: web/dist/index.html ## Build bin/admin (console inside) and bin/client-demo
 	go build -o bin/ ./cmd/admin ./cmd/client-demo
+
+.PHONY: bench
+bench: ## Run Headgate's SDK beside other limiters, about 7 minutes; ARGS="-h" tells how to run a part
+	@scripts/deps.sh redis
+	@cd bench && go build -o ../bin/bench . && exec ../bin/bench $(ARGS)
+
+.PHONY: bench-docs
+bench-docs: ## Run the benchmark and put its figures and plots into docs/benchmarks.md
+	@$(MAKE) --no-print-directory bench ARGS="-publish ../docs $(ARGS)"
 
 .PHONY: openapi
 openapi: ## Write docs/openapi.json anew from the routes
