@@ -117,9 +117,14 @@ for i = FIRST_APP, #ARGV do
   fields[#fields + 1] = field
   fields[#fields + 1] = '1'
 end
+local fast = print_fast(def, wanted['app:*'])
+if fast then
+  fields[#fields + 1] = 'fast'
+  fields[#fields + 1] = fast
+end
 write(fields)
 for _, field in ipairs(redis.call('HKEYS', key)) do
-  if field == 'gone' or field == 'rid' or (string.sub(field, 1, 4) == 'app:' and not wanted[field]) then
+  if field == 'gone' or field == 'rid' or (field == 'fast' and not fast) or (string.sub(field, 1, 4) == 'app:' and not wanted[field]) then
     redis.call('HDEL', key, field)
   end
 end

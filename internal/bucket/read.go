@@ -111,12 +111,12 @@ func installedOf(name string, hash map[string]string) (Installed, error) {
 	d.Period = time.Duration(f.int("period")) * time.Microsecond
 	d.MaxWait = time.Duration(f.int("wait")) * time.Millisecond
 	d.Apps = f.apps()
-	in.readHead(hash["head"])
+	in.readHead(hash["head"], hash["fast"])
 	return in, f.err
 }
 
 // readHead compares what the scripts act on with what the other fields tell.
-func (in *Installed) readHead(head string) {
+func (in *Installed) readHead(head, fast string) {
 	facts, err := parseHead(head)
 	if err != nil {
 		in.Damaged = true
@@ -128,7 +128,8 @@ func (in *Installed) readHead(head string) {
 	}
 	told := in.Facts()
 	told.Generation = facts.Generation
-	in.Damaged = *told != *facts
+	packed, _ := fastField(head, in.Apps)
+	in.Damaged = *told != *facts || fast != "" && fast != packed
 }
 
 type fields struct {

@@ -39,5 +39,9 @@ rule.at, def.gen, def.born, def.older = now, rule.rid, 0, '0'
 if ARGV[3] == 'loss' and d[6] == 'refill' then
   def.born = now
 end
+local fast = print_fast(def, redis.call('HEXISTS', key, 'app:*') == 1)
+if fast then
+  redis.call('HSET', key, 'fast', fast)
+end
 redis.call('HSET', key, 'head', print_head(def), 'hist', '')
 return {1, revision, deployment, 0}

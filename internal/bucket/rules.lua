@@ -38,3 +38,19 @@ local function print_head(d)
   return table.concat({FORMAT, d.rev, d.shape, d.mode, d.fail, d.wait, dec(d.gen), dec(d.born), dec(r.rid), dec(r.at),
     dec(r.num), dec(r.den), dec(r.max), dec(r.fill), dec(r.fill_f), d.older}, ' ')
 end
+
+-- print_fast(d, all): the field "fast" of a definition, see token_fast.lua; false where it has none. all is true when it
+-- lists every app.
+local function print_fast(d, all)
+  if d.mode == 'off' or not struct or string.sub(d.shape, 1, 13) ~= 'token_bucket.' then
+    return false
+  end
+  -- Decided are calls from start on. Absent state is full where edge, the last birth or edit, is a fill time ago.
+  local r, start = d.rule, math.max(d.born, d.rule.at)
+  local edge = start
+  if d.older == '0' then
+    edge = d.born
+  end
+  return struct.pack('<ddddddddddss', tonumber(d.rev), r.rid, start, edge, r.num, r.den, r.max, r.fill, r.fill_f,
+    all and 1 or 0, string.format('%x', r.rid), d.shape)
+end

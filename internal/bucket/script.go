@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"strings"
+	"sync"
 )
 
 // format is the version of definitions and state that this package reads and writes (FORMAT in head.lua).
@@ -27,19 +28,40 @@ const (
 var (
 	// acquireScripts are one for each algorithm that Acquire decides, so that a call carries no other's chunk.
 	acquireScripts = map[string]*script{
-		TokenBucket:   compose(common+" token", theAlgorithm+"token", "acquire"),
+		TokenBucket:   compose("token_fast "+common+" token", theAlgorithm+"token", "acquire"),
 		FixedWindow:   compose(common+" window fixed", theAlgorithm+"fixed", "acquire"),
 		SlidingWindow: compose(common+" window sliding", theAlgorithm+"sliding", "acquire"),
 		SlidingLog:    compose(common+" window log", theAlgorithm+"log", "acquire"),
 	}
-	acquireAllScript = compose(everyChunk, allOfThem, "acquire_all")
-	giveBackScript   = compose(everyChunk, allOfThem, "give_back")
-	leaseScript      = compose(common, "", "lease")
-	installScript    = compose(everyChunk, allOfThem, "install")
-	removeScript     = compose(common, "", "remove")
-	restartScript    = compose(common, "", "restart")
-	adoptScript      = compose(common, "", "adopt")
+	// acquireAllScripts are one for each set of algorithms that may come together, a bit for each of algorithms.
+	acquireAllScripts = func() (all [1 << 4]func() *script) {
+		for set := range all {
+			all[set] = sync.OnceValue(func() *script { return composeSet(set, "acquire_all") })
+		}
+		return all
+	}()
+	giveBackScript = compose(everyChunk, allOfThem, "give_back")
+	leaseScript    = compose(common, "", "lease")
+	installScript  = compose(everyChunk, allOfThem, "install")
+	removeScript   = compose(common, "", "remove")
+	restartScript  = compose(common, "", "restart")
+	adoptScript    = compose(common, "", "adopt")
 )
+
+// composeSet makes a script with the algorithms of a set.
+func composeSet(set int, own string) *script {
+	chunks, tables := common, "local algorithms = {"
+	if set != 1 {
+		chunks += " window"
+	}
+	for i, table := range []string{"token", "fixed", "sliding", "log"} {
+		if set>>i&1 == 1 {
+			chunks += " " + table
+			tables += algorithms[i] + " = " + table + ", "
+		}
+	}
+	return compose(chunks, tables+"}", own)
+}
 
 // compose joins chunks, a line and the script's own file.
 func compose(chunks, line, own string) *script {
