@@ -231,7 +231,7 @@ func TestLeasesOfAnUnknownFormatAreLeftAlone(t *testing.T) {
 		before := e.leaseSnapshot(t, d)
 		for _, op := range []bucket.LeaseOp{enter("a"), renew("a"), release("a"), look()} {
 			c := e.leaseCall(t, d, "", op)
-			e.Ask(t.Context(), &c)
+			e.asked(t, &c)
 			check(t, c.Err)
 			expect(t, "verdict", c.Reply.Verdict, bucket.VerdictUnknownFormat)
 		}
@@ -270,7 +270,7 @@ func TestARedisOutOfMemoryGrantsNoLease(t *testing.T) {
 	check(t, e.rdb.ConfigSet(t.Context(), "maxmemory", "1").Err())
 	for _, op := range []bucket.LeaseOp{enter("b"), enter("a"), renew("b")} {
 		c := e.leaseCall(t, d, "", op)
-		e.Ask(t.Context(), &c)
+		e.asked(t, &c)
 		if c.Err == nil {
 			t.Fatalf("%+v without memory to remember it: %+v", op, c.Results)
 		}

@@ -31,12 +31,18 @@ func (e *env) lease(t testing.TB, d bucket.Definition, ops ...bucket.LeaseOp) []
 func (e *env) leaseOf(t testing.TB, d bucket.Definition, key string, ops ...bucket.LeaseOp) bucket.LeaseCall {
 	t.Helper()
 	c := e.leaseCall(t, d, key, ops...)
-	e.Ask(t.Context(), &c)
+	e.asked(t, &c)
 	check(t, c.Err)
 	if c.Reply.Verdict != bucket.VerdictDecided {
 		t.Fatalf("lease: %+v", c.Reply)
 	}
 	return c
+}
+
+// asked asks c, which then has what came of it.
+func (e *env) asked(t testing.TB, c *bucket.LeaseCall) {
+	t.Helper()
+	_ = e.Ask(t.Context(), c)
 }
 
 func (e *env) leaseCall(t testing.TB, d bucket.Definition, key string, ops ...bucket.LeaseOp) bucket.LeaseCall {

@@ -23,7 +23,7 @@ func TestMistake16_AllNSlotsAreAdmittedAndThoseOfDeadHoldersComeBack(t *testing.
 			for caller := range 40 {
 				group.Go(func() {
 					c := e.leaseCall(t, d, "", enter(fmt.Sprintf("%d-%d", generation, caller)))
-					e.Ask(t.Context(), &c)
+					e.asked(t, &c)
 					if c.Err != nil || c.Reply.Verdict != bucket.VerdictDecided {
 						t.Errorf("enter: %+v, %v", c.Reply, c.Err)
 					} else if c.Results[0].Code == bucket.LeaseHeld {
@@ -51,7 +51,7 @@ func TestConcurrentHoldersNeverExceedTheMaximum(t *testing.T) {
 				for turn := range 40 {
 					id := fmt.Sprintf("%d-%d", caller, turn)
 					c := e.leaseCall(t, d, "", enter(id))
-					if e.Ask(t.Context(), &c); c.Err != nil {
+					if e.asked(t, &c); c.Err != nil {
 						t.Errorf("enter: %v", c.Err)
 						return
 					}
@@ -64,7 +64,7 @@ func TestConcurrentHoldersNeverExceedTheMaximum(t *testing.T) {
 					}
 					inside.Add(-1)
 					c.Ops[0].Do = bucket.LeaseRelease
-					if e.Ask(t.Context(), &c); c.Err != nil || c.Results[0].Code != bucket.LeaseHeld {
+					if e.asked(t, &c); c.Err != nil || c.Results[0].Code != bucket.LeaseHeld {
 						t.Errorf("release: %+v, %v", c.Results, c.Err)
 					}
 				}
@@ -87,7 +87,7 @@ func TestVerdictsOfLeases(t *testing.T) {
 			target, err := e.Target(d.Name, app, facts)
 			check(t, err)
 			c := bucket.LeaseCall{Target: target, Key: "k", Ops: []bucket.LeaseOp{enter("a")}}
-			e.Ask(t.Context(), &c)
+			e.asked(t, &c)
 			check(t, c.Err)
 			return c
 		}
@@ -127,7 +127,7 @@ func TestLeaseCallsThatCannotBeAreRefused(t *testing.T) {
 	refused := func(field, key string, ops ...bucket.LeaseOp) {
 		t.Helper()
 		c := e.leaseCall(t, d, key, ops...)
-		e.Ask(t.Context(), &c)
+		e.asked(t, &c)
 		expectInvalid(t, c.Err, field)
 	}
 	refused("ops", "k")
@@ -142,12 +142,12 @@ func TestLeaseCallsThatCannotBeAreRefused(t *testing.T) {
 	}
 	c := e.leaseCall(t, d, "k", enter(strings.Repeat("a", 64)), enter("A-z_09"), look())
 	c.Shard = 1
-	e.Ask(t.Context(), &c)
+	e.asked(t, &c)
 	expectInvalid(t, c.Err, "shard")
 	tokens := definition(1, 1, time.Second)
 	e.install(t, tokens)
 	c = e.leaseCall(t, tokens, "", enter("a"))
-	e.Ask(t.Context(), &c)
+	e.asked(t, &c)
 	expectInvalid(t, c.Err, "algorithm")
 	acquire := e.call(t, d, bucket.Entry{Permits: 1, Count: 1, Key: "k"})
 	_, err := e.Acquire(t.Context(), acquire)
