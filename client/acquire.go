@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/headgate/headgate/internal/bucket"
 )
@@ -103,11 +104,12 @@ func (c *Client) travel(ctx context.Context, k *known, r *call) (*group, error) 
 	if !l.breaker.allows() {
 		return nil, ErrBreakerOpen
 	}
-	g, err := l.join(k, target, key, r)
+	stop := ctx.Done()
+	g, err := l.join(k, target, key, r, c.patient(ctx))
 	if err != nil {
 		return nil, err
 	}
-	if stop := ctx.Done(); stop == nil {
+	if stop == nil {
 		<-g.done
 	} else {
 		select {
@@ -118,6 +120,13 @@ func (c *Client) travel(ctx context.Context, k *known, r *call) (*group, error) 
 		}
 	}
 	return g, g.err
+}
+
+// patient tells whether a caller may be held until the deadline: whether its context ends no sooner by itself. One that
+// is cancelled while it makes the trip itself finds out when Redis has answered.
+func (c *Client) patient(ctx context.Context) bool {
+	until, ok := ctx.Deadline()
+	return !ok || time.Until(until) >= c.options.deadline
 }
 
 // targetOf is what a call is made with: what was learned of the bucket, or nothing where nothing was, or where the caller

@@ -18,6 +18,9 @@ const (
 	mostFlights = 4
 	// mostStuck bounds the flights that were given up and have not come back: each holds a connection and a goroutine.
 	mostStuck = 8
+	// freshness is how recently Redis must have answered for a caller to make the trip itself: then there is an open
+	// connection, so that nothing but the answer has to be waited for.
+	freshness = time.Second
 	// mostEntries bounds one script call, so that it holds up Redis for no more than about a millisecond.
 	mostEntries = 256
 )
@@ -88,6 +91,10 @@ type lane struct {
 	armed   bool
 	watch   *time.Timer
 	idle    chan struct{} // Close waits for it
+	// quick is for callers that make a trip themselves, which spares a change of goroutines, dear on few cores: on it a
+	// silent Redis can't hold them longer than the deadline. nil where go-redis has no such connection.
+	quick    *bucket.Engine
+	answered int64 // when Redis last answered, ns since the client's start
 	probed  atomic.Pointer[bucket.Target]
 }
 
@@ -97,16 +104,18 @@ type groupKey struct {
 	permits int64
 }
 
-func newLane(c *Client, reload func()) *lane {
-	l := &lane{client: c, keyed: map[groupKey]*group{}, flying: map[*flight]struct{}{}}
+func newLane(c *Client, quick *bucket.Engine, reload func()) *lane {
+	l := &lane{client: c, quick: quick, answered: -int64(freshness), keyed: map[groupKey]*group{}, flying: map[*flight]struct{}{}}
 	l.watch = time.AfterFunc(time.Hour, l.patrol)
 	l.watch.Stop()
 	l.breaker = &breaker{life: c.life, deadline: c.options.deadline, probe: l.probe, log: c.options.log, spawn: c.spawn, reload: reload}
 	return l
 }
 
-// join puts a call in the queue, together with equal ones.
-func (l *lane) join(k *known, target *bucket.Target, key string, r *call) (*group, error) {
+// join puts a call in the queue, together with equal ones. alone says that the caller may make the trip itself, should
+// nobody else be under way.
+func (l *lane) join(k *known, target *bucket.Target, key string, r *call, alone bool) (*group, error) {
+	now := l.client.sinceStart()
 	l.mu.Lock()
 	if err := l.admit(1); err != nil {
 		l.mu.Unlock()
@@ -120,12 +129,19 @@ func (l *lane) join(k *known, target *bucket.Target, key string, r *call) (*grou
 	}
 	g = &group{
 		known: k, target: target, shard: target.Shard(key), key: key, permits: r.permits, peek: r.peek, wait: r.wait,
-		lane: l, opened: l.client.sinceStart(), callers: 1, done: make(chan struct{}),
+		lane: l, opened: now, callers: 1, done: make(chan struct{}),
 	}
 	l.open(g)
+	alone = alone && len(l.flying) == 0 && len(l.queue) == 0 && now-l.answered < int64(freshness) && l.quick != nil
 	f := l.enqueue(g)
 	l.mu.Unlock()
-	if f != nil {
+	switch {
+	case f == nil:
+	case alone:
+		if next := l.trip(f, l.quick); next != nil {
+			go l.fly(next)
+		}
+	default:
 		go l.fly(f)
 	}
 	return g, nil
@@ -228,12 +244,17 @@ func (l *lane) depart() *flight {
 // fly makes one round trip after another, as long as calls wait for one.
 func (l *lane) fly(f *flight) {
 	for f != nil {
-		for _, j := range f.jobs {
-			j.board(f)
-		}
-		err := l.client.engine.Ask(deadlineContext{context.Background(), l.client.deadlineOf(f.sent)}, f.questions...)
-		f = l.arrive(f, err)
+		f = l.trip(f, l.client.engine)
 	}
+}
+
+// trip makes one round trip and returns the next one.
+func (l *lane) trip(f *flight, through *bucket.Engine) *flight {
+	for _, j := range f.jobs {
+		j.board(f)
+	}
+	err := through.Ask(deadlineContext{context.Background(), l.client.deadlineOf(f.sent)}, f.questions...)
+	return l.arrive(f, err)
 }
 
 // arrive hands out the answers of a flight and returns the next one.
@@ -252,6 +273,9 @@ func (l *lane) arrive(f *flight, err error) *flight {
 	l.client.observe(f, received)
 	l.mu.Lock()
 	delete(l.flying, f)
+	if err == nil {
+		l.answered = received
+	}
 	if len(l.queue) > 0 && !l.breaker.allows() {
 		l.mu.Unlock()
 		l.shed(ErrBreakerOpen)

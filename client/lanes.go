@@ -17,9 +17,13 @@ func newLanes(c *Client, rdb redis.UniversalClient) lanes {
 		n = clusterLanes
 	}
 	reload := reloadOf(rdb)
+	var quick *bucket.Engine
+	if single, ok := rdb.(*redis.Client); ok {
+		quick = bucket.New(single.WithTimeout(c.options.deadline), c.options.prefix)
+	}
 	all := make(lanes, n)
 	for i := range all {
-		all[i] = newLane(c, reload)
+		all[i] = newLane(c, quick, reload)
 	}
 	return all
 }
