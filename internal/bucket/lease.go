@@ -56,7 +56,8 @@ type LeaseResult struct {
 	Code LeaseCode
 	Held int64 // leases held; after max_permits was lowered maybe more than that
 	Free int64 // leases that may enter; 0 in the period after a data loss in which newcomers wait
-	// RetryAfter is the time until an enter would be granted if nobody renews or releases; 0 = at once.
+	// RetryAfter is the time until an enter would be granted if nobody renews or releases; 0 = at once. Of a release, and
+	// of a renew that succeeded, it and ResetAfter are 0.
 	RetryAfter time.Duration
 	ResetAfter time.Duration // until the last lease ends if nobody renews
 	Expires    time.Duration // of enter and renew: until this lease ends; 0 when refused

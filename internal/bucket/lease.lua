@@ -21,75 +21,80 @@
 --           renew    1 held on; 2 was not there and entered again; -1 was not there and there is no room: lost
 --           release  1 released; 0 was not there
 --           peek     1 an enter would be granted; -1 not
---   held: leases held after the op; free: how many a newcomer finds (0 while newcomers must wait); retry_after: until an
---   enter would be granted; reset_after: until the last lease ends if nobody renews; expires: until this lease ends, 0
---   when it is not held.
+--   held: leases held after the op; free: how many a newcomer finds (0 while newcomers must wait); expires: until this
+--   lease ends, 0 when it is not held. Of enter, peek and a renew that failed (else 0) retry_after: until an enter would
+--   be granted; reset_after: until the last lease ends if nobody renews.
 -- In mode off every op is answered 1 with all free, and no state is touched.
--- Error reply "HEADGATE ...": ops that are none, or keys that don't match. What is refused writes nothing (but a state
--- that lay ahead of the clock).
+-- Error reply "HEADGATE ...": ops that are none, or keys that don't match. What is refused writes nothing (but the shift
+-- of a state that lay ahead of the clock).
 --
--- State: a sorted set of lease ids, each with the instant (µs) at which it ends as its score, and first the member
--- FORMAT:GENERATION (hexadecimal) with the instant of the last write, negative. It expires with its last lease.
+-- State: a sorted set of lease ids, each with the instant at which it ends as its score, and one member before them,
+-- FORMAT:GENERATION:SHIFT (hexadecimal), with the instant of the last write, negative. All instants are in µs and run
+-- SHIFT ahead of the clock, which was set back by as much since the first of them. The state expires with its last lease.
 --
--- O(ops * log(leases)); after a clock set back once O(leases).
+-- O(ops * log(leases))
 
-local BATCH = 500                -- members a ZADD, far below Lua's bound for unpack
 local LONGEST_LEASE = 2678400000000 -- µs
 
 local key, now = KEYS[2], nil
 
--- score(reply): the score in the reply to ZRANGE ... WITHSCORES of at most one member.
+-- score(reply): the score in the reply to ZRANGE ... WITHSCORES of one member.
 local function score(reply)
   return tonumber(reply[2])
 end
 
--- open(def, at): the state {t, held, ahead, stray}; nil when its format is unknown. t is the instant that counts as now
--- for it; ahead: how far the clock was set back since, 0 within the tolerance; stray: what the key holds is of another
--- algorithm or generation.
-local function open(def, at)
+-- first_member(): the reply with the first member; nil when what the key holds is another algorithm's.
+local function first_member()
   local first = redis.pcall('ZRANGE', key, 0, 0, 'WITHSCORES')
-  if first.err then
-    if not string.find(first.err, 'WRONGTYPE', 1, true) then
-      first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
-    end
-    return {t = at, held = 0, ahead = 0, stray = true}
+  if not first.err then
+    return first
+  end
+  if string.find(first.err, 'WRONGTYPE', 1, true) then
+    return nil
+  end
+  return redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+end
+
+-- open(def, at): the state; nil when its format is unknown. t is the instant that counts as now for it; shift is how far t
+-- and all its instants run ahead of the clock; first is its first member as stored; held are leases; stray says that what
+-- the key holds is of another algorithm or generation; moved that the clock was set back further than is waited for. Then
+-- the leases move with it: each keeps the time that it had left, and none is held for longer than its period.
+local function open(def, at)
+  local first = first_member()
+  local s = {t = at, shift = 0, held = 0}
+  if not first then
+    s.stray = true
+    return s
   end
   if not first[1] then
-    return {t = at, held = 0, ahead = 0}
+    return s
   end
-  local gen = string.match(first[1], '^' .. FORMAT .. ':(%x+)$')
+  local gen, shift = string.match(first[1], '^' .. FORMAT .. ':(%x+):(%x+)$')
   if not gen then
     return nil
   end
   if tonumber(gen, 16) ~= def.gen then
-    return {t = at, held = 0, ahead = 0, stray = true}
+    s.stray = true
+    return s
   end
-  local s = {t = math.max(at, -score(first)), ahead = 0}
-  if s.t - at > TOLERANCE then
-    s.ahead = s.t - at
+  local written = -score(first)
+  s.first, s.shift = first[1], tonumber(shift, 16)
+  s.t = math.max(at + s.shift, written)
+  if written - at - s.shift > TOLERANCE then
+    s.shift, s.moved = written - at, true
   end
   s.held = redis.call('ZCOUNT', key, '(' .. dec(s.t), '+inf')
   return s
 end
 
--- member(def): the one that says format and generation.
-local function member(def)
-  return FORMAT .. ':' .. string.format('%x', def.gen)
+-- moment(s): the instant that counts as now, on the clock as it is.
+local function moment(s)
+  return s.t - s.shift
 end
 
--- follow(def, s): the clock was set back. The leases move with it, each keeps the time that it had left, so that none is
--- held for longer than its period.
-local function follow(def, s)
-  redis.call('ZREMRANGEBYSCORE', key, '0', dec(s.t))
-  for rank = 1, s.held, BATCH do
-    local page = redis.call('ZRANGE', key, rank, rank + BATCH - 1, 'WITHSCORES')
-    local moved = {}
-    for i = 1, #page, 2 do
-      moved[i], moved[i + 1] = dec(page[i + 1] - s.ahead), page[i]
-    end
-    redis.call('ZADD', key, unpack(moved))
-  end
-  s.t, s.ahead, s.wrote = s.t - s.ahead, 0, true
+-- micros_to(s, at): µs from now to an instant of the state.
+local function micros_to(s, at)
+  return math.max(0, at - s.shift - now)
 end
 
 -- ends(s, id): when the lease ends; nil when it is not held.
@@ -98,14 +103,10 @@ local function ends(s, id)
   return at > s.t and at or nil
 end
 
--- moment(s): the instant that counts as now, on the clock as it is.
-local function moment(s)
-  return s.t - s.ahead
-end
-
--- micros_to(s, at): µs from now to an instant of the state.
-local function micros_to(s, at)
-  return math.max(0, at - s.ahead - now)
+-- last(s): when the last lease ends.
+local function last(s)
+  s.last = s.last or score(redis.call('ZRANGE', key, -1, -1, 'WITHSCORES'))
+  return s.last
 end
 
 -- put(def, s, id, old): the lease is held for one period from now; old: when it would have ended. Returns when it ends.
@@ -114,18 +115,14 @@ local function put(def, s, id, old)
     redis.call('DEL', key)
     s.stray = nil
   end
+  local at = s.t + def.rule.den
   -- The first write, and one that Redis refuses when it is out of memory.
-  redis.call('ZADD', key, dec(-s.t), member(def), dec(s.t + def.rule.den), id)
+  redis.call('ZADD', key, dec(at), id)
   if not old then
     s.held = s.held + 1
   end
-  s.wrote, s.marked = true, true
-  return s.t + def.rule.den
-end
-
--- last(s): when the last lease ends.
-local function last(s)
-  return score(redis.call('ZRANGE', key, -1, -1, 'WITHSCORES'))
+  s.wrote, s.last = true, nil
+  return at
 end
 
 -- newcomers(def, at): the instant until which only renewals get in. After a data loss the leases held before it are not
@@ -137,11 +134,32 @@ local function newcomers(def, at)
   return def.born + rules(def)[1].den
 end
 
+-- free(def, s, opens): the leases that newcomers may have now.
+local function free(def, s, opens)
+  if opens > moment(s) then
+    return 0
+  end
+  return math.max(0, def.rule.max - s.held)
+end
+
+-- wait(def, s, opens): µs until a newcomer may have one.
+local function wait(def, s, opens)
+  local max, us = def.rule.max, 0
+  if s.held >= max then
+    -- Fewer than max are held when all but the last max - 1 have ended.
+    us = micros_to(s, score(redis.call('ZRANGE', key, -max, -max, 'WITHSCORES')))
+  end
+  if opens > moment(s) then
+    us = math.max(us, opens - now)
+  end
+  return us
+end
+
 local ops = {}
 
 function ops.enter(def, s, id, opens)
   local old = ends(s, id)
-  if old or (s.held < def.rule.max and opens <= moment(s)) then
+  if old or free(def, s, opens) > 0 then
     return 1, put(def, s, id, old)
   end
   return -1
@@ -160,42 +178,39 @@ function ops.release(_, s, id)
     return 0
   end
   redis.call('ZREM', key, id)
-  s.held, s.wrote = s.held - 1, true
+  s.held, s.wrote, s.last = s.held - 1, true, nil
   return 1
 end
 
 function ops.peek(def, s, _, opens)
-  return s.held < def.rule.max and opens <= moment(s) and 1 or -1
+  return free(def, s, opens) > 0 and 1 or -1
 end
 
--- answer(def, s, opens, code, expires, reply): adds the six numbers of an op to the reply.
-local function answer(def, s, opens, code, expires, reply)
-  local max, n = def.rule.max, #reply
-  local free, retry = math.max(0, max - s.held), 0
-  if free == 0 then
-    -- Fewer than max are held when all but the last max - 1 have ended.
-    retry = micros_to(s, score(redis.call('ZRANGE', key, -max, -max, 'WITHSCORES')))
+-- answer(def, s, opens, op, code, expires, reply): adds the six numbers of an op to the reply.
+local function answer(def, s, opens, op, code, expires, reply)
+  local n, retry, reset = #reply, 0, 0
+  if code == -1 or op == 'enter' or op == 'peek' then
+    retry = wait(def, s, opens)
+    reset = s.held > 0 and micros_to(s, last(s)) or 0
   end
-  if opens > moment(s) then
-    free, retry = 0, math.max(retry, opens - now)
-  end
-  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4] = code, s.held, free, retry
-  reply[n + 5] = s.held > 0 and micros_to(s, last(s)) or 0
-  reply[n + 6] = expires and micros_to(s, expires) or 0
+  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4] = code, s.held, free(def, s, opens), retry
+  reply[n + 5], reply[n + 6] = reset, expires and micros_to(s, expires) or 0
 end
 
--- finish(def, s): drops what has ended and makes the state expire with its last lease.
+-- finish(def, s): marks the state as written, drops what has ended, and makes it expire with its last lease.
 local function finish(def, s)
   if s.held == 0 then
     redis.call('DEL', key)
     return
   end
-  if not s.marked then
-    redis.call('ZADD', key, dec(-s.t), member(def))
+  local first = string.format('%s:%x:%x', FORMAT, def.gen, s.shift)
+  redis.call('ZADD', key, dec(-s.t), first)
+  if s.first and s.first ~= first then
+    redis.call('ZREM', key, s.first)
   end
   redis.call('ZREMRANGEBYSCORE', key, '0', dec(s.t))
   -- One ms more: Redis takes the time of expiry from the start of the command, a little before TIME was asked.
-  redis.call('PEXPIRE', key, dec(math.ceil((last(s) - now) / 1000) + 1))
+  redis.call('PEXPIRE', key, dec(math.ceil(micros_to(s, last(s)) / 1000) + 1))
 end
 
 if #ARGV < 3 or #ARGV % 2 == 0 or #KEYS > 2 or (#KEYS == 2) ~= (#ARGV > 3) then
@@ -247,15 +262,12 @@ local s = open(def, at)
 if not s then
   return {-4, now}
 end
-if s.ahead > 0 and changes then
-  follow(def, s)
-end
 local opens = newcomers(def, at)
 for i = 4, #ARGV, 2 do
   local code, expires = ops[ARGV[i]](def, s, ARGV[i + 1], opens)
-  answer(def, s, opens, code, expires, reply)
+  answer(def, s, opens, ARGV[i], code, expires, reply)
 end
-if s.wrote then
+if s.wrote or (s.moved and changes) then
   finish(def, s)
 end
 return reply

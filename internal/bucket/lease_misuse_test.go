@@ -136,7 +136,7 @@ func TestLeaseCallsThatCannotBeAreRefused(t *testing.T) {
 	refused("op", "k", bucket.LeaseOp{Do: "steal", ID: "a"})
 	refused("key", "", enter("a"))
 	refused("key", strings.Repeat("k", bucket.KeyBound+1), enter("a"))
-	for _, id := range []string{"", "2:1f", "a b", "a\x00", "é", "{a}", strings.Repeat("a", 65)} {
+	for _, id := range []string{"", "2:1f:0", "a b", "a\x00", "é", "{a}", strings.Repeat("a", 65)} {
 		refused("lease", "k", enter(id))
 		refused("lease", "k", look(), release(id))
 	}
@@ -164,7 +164,7 @@ func TestTheLeaseScriptRefusesWhatGoWouldNotSend(t *testing.T) {
 		definition, state := e.DefinitionKey(d.Name), e.StateKey(d.Name, d.Partition, "", "")
 		shape := bucket.ShapeOf(d.Facts())
 		for _, args := range [][]any{
-			{"enter"}, {"enter", ""}, {"enter", "2:1f"}, {"release", "2:1f"}, {"Enter", "a"}, {"", ""}, {"open", "a"},
+			{"enter"}, {"enter", ""}, {"enter", "2:1f:0"}, {"release", "2:1f"}, {"Enter", "a"}, {"", ""}, {"open", "a"},
 			{"release", "a", "enter", "b c"}, {"release", "a", "enter"}, {"enter", strings.Repeat("a", 65)}, {},
 		} {
 			raw, err := e.RawLease(t.Context(), []string{definition, state}, append([]any{"checkout", shape, 1}, args...)...)

@@ -38,6 +38,9 @@ func (m *leaseModel) do(now int64, ops []bucket.LeaseOp) []bucket.LeaseResult {
 		wrote = wrote || writes
 		result := m.figures(ends, now, t)
 		result.Code = code
+		if op.Do == bucket.LeaseRelease || op.Do == bucket.LeaseRenew && code != bucket.LeaseRefused {
+			result.RetryAfter, result.ResetAfter = 0, 0
+		}
 		if op.Do != bucket.LeasePeek {
 			if end, held := ends[op.ID]; held {
 				result.Expires = micros(max(0, end-now))
