@@ -67,7 +67,7 @@ type Reply struct {
 	Verdict  Verdict
 	Now      time.Time // the time of Redis at the decision, to the microsecond
 	Revision int64     // the definition's or the tombstone's; 0 when neither is there
-	RuleID   int64     // names the rule that decided, for GiveBack
+	RuleID   int64     // names the rule that decided, for GiveBack; 0 in mode off
 	Facts    *Facts    // of the definition, for VerdictDecided and VerdictStale: the target's own where they still hold
 	Results  []Result  // one for each entry, in order
 }
@@ -81,6 +81,7 @@ type Result struct {
 	// for CodeTooMany. Of a granted reservation: the time until its permits are there.
 	RetryAfter time.Duration
 	ResetAfter time.Duration // until the bucket is full, or the window empty, if nobody takes any
+	Mark       time.Duration // of meaning to GiveBack alone
 }
 
 // Ask puts questions to Redis in one round trip (on Cluster: one for each node that has to do with them) and enters the
@@ -156,7 +157,7 @@ func (c *Call) request() (request, error) {
 	if t.Facts == nil {
 		entries = nil // nothing learned: any of the scripts brings the truth
 	} else if s = acquireScripts[t.Facts.Algorithm]; s == nil {
-		return request{}, invalid("algorithm", "must not be %s, which has leases instead of permits", t.Facts.Algorithm)
+		return request{}, notAcquired(t.Facts.Algorithm)
 	}
 	if err := c.check(entries); err != nil {
 		return request{}, err
@@ -217,6 +218,10 @@ func (e *Entry) wireCount() int64 {
 		return -max(1, e.Wait.Microseconds())
 	}
 	return e.Count
+}
+
+func notAcquired(algorithm string) error {
+	return invalid("algorithm", "must not be %s, which has leases instead of permits", algorithm)
 }
 
 // check refuses what the script would refuse, and what would not make a key.

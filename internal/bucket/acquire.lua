@@ -10,8 +10,9 @@
 --          -w: one call that waits its turn up to w µs (windows: as one call that doesn't wait)
 --
 -- Reply (whole numbers, and strings where said):
---   {1, now, revision, rule id, head (string; '' when the caller knows it), then for each entry four numbers:
---    granted, remaining, retry_after µs, reset_after µs}              decided
+--   {1, now, revision, rule id (mode off: 0), head (string; '' when the caller knows it), then for each entry four numbers:
+--    granted, remaining, retry_after µs, reset_after µs; then, if permits were given back to a state lately, for each
+--    entry its mark, for give_back}                                   decided
 --   {-3, now, revision, 0, head}                                     stale: the shape is another one
 --   {0, now, 0, 0}                                                   no definition and no tombstone
 --   {0, now, revision, 1}                                            removed: a tombstone
@@ -101,6 +102,7 @@ if entries == 0 then
   return {-3, now, revision, 0, d[1]}
 end
 if def.mode == 'off' then
+  reply[4] = 0 -- nothing is taken that could be given back
   for i = 1, entries do
     if not uniform then
       permits, count = pair(i)
@@ -124,13 +126,14 @@ if entries == 1 then
     return {-4, now}
   end
   decide(def, s, permits, count, now, reply, 6)
+  reply[10] = s.mark
   if s.dirty and (count ~= 0) then
     algorithm.save(def, s, now)
   end
   return reply
 end
 
-local states = {}
+local states, marked = {}, false
 for i = 1, entries do
   local key = KEYS[i + 1]
   if not states[key] then
@@ -138,7 +141,7 @@ for i = 1, entries do
     if not s then
       return {-4, now}
     end
-    states[key] = s
+    states[key], marked = s, marked or s.mark
   end
 end
 for i = 1, entries do
@@ -151,6 +154,9 @@ for i = 1, entries do
   local s = states[KEYS[i + 1]]
   decide(def, s, permits, count, now, reply, 2 + 4 * i)
   s.write = s.write or count ~= 0
+  if marked then
+    reply[5 + 4 * entries + i] = s.mark or 0
+  end
 end
 for _, s in pairs(states) do
   if s.dirty and s.write then

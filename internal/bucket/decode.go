@@ -160,13 +160,19 @@ func (t *tuple) reason() Verdict {
 }
 
 func (t *tuple) results(r *Reply, entries []Entry) {
-	if len(t.items) != 4*len(entries) {
+	marked := len(t.items) == 5*len(entries)
+	if len(t.items) != 4*len(entries) && !marked {
 		t.err = errReply
 		return
 	}
 	r.Results = make([]Result, len(entries))
 	for i := range r.Results {
 		r.Results[i] = t.result(&entries[i])
+	}
+	if marked {
+		for i := range r.Results {
+			r.Results[i].Mark = t.micros()
+		}
 	}
 }
 

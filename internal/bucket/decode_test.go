@@ -84,7 +84,10 @@ func TestAnAnswerOfAnotherLengthIsAnError(t *testing.T) {
 			t.Fatalf("took the first %d items for an answer", n)
 		}
 	}
-	if _, err := bucket.DecodeReply(append(good, int64(0)), &c); err == nil {
+	marked, err := bucket.DecodeReply(append(good, int64(7)), &c)
+	check(t, err)
+	expect(t, "mark", marked.Results[0].Mark, 7*time.Microsecond)
+	if _, err := bucket.DecodeReply(append(good, int64(7), int64(7)), &c); err == nil {
 		t.Fatal("took an answer with an item too many")
 	}
 	good[4] = "" // the caller's facts hold, but they are of another revision

@@ -52,6 +52,9 @@ func ShapeOf(f *Facts) string { return f.shape() }
 // ParseHead is the reader of heads.
 func ParseHead(head string) (*Facts, error) { return parseHead(head) }
 
+// FastField is what a definition's field "fast" must be.
+func FastField(head string, apps []string) (string, bool) { return fastField(head, apps) }
+
 // DecodeInstall is the decoder of install's, remove's and restart's answers.
 func DecodeInstall(reply any) (InstallResult, error) { return decodeInstall(reply) }
 
@@ -63,11 +66,12 @@ func DecodeInstalled(name string, hash map[string]string) (Installed, error) {
 // Scripts are the texts that Redis gets.
 func Scripts() map[string]string {
 	all := map[string]string{
-		"acquire_all": acquireAllScript.text, "give_back": giveBackScript.text, "lease": leaseScript.text,
+		"acquire_all": acquireAllScripts[1<<4-1]().text, "lease": leaseScript.text,
 		"install": installScript.text, "remove": removeScript.text, "restart": restartScript.text, "adopt": adoptScript.text,
 	}
 	for algorithm, s := range acquireScripts {
 		all["acquire "+algorithm] = s.text
+		all["give_back "+algorithm] = giveBackScripts[algorithm].text
 	}
 	return all
 }

@@ -247,6 +247,7 @@ func TestAnUnknownFormatIsLeftUntouched(t *testing.T) {
 		e.one(t, d, 1)
 
 		check(t, e.rdb.HSet(t.Context(), e.DefinitionKey(d.Name), "head", "3 of another form").Err())
+		check(t, e.rdb.HDel(t.Context(), e.DefinitionKey(d.Name), "fast").Err())
 		refuses("a newer definition", e.DefinitionKey(d.Name), "fmt", "3")
 		before := e.snapshot(t, d.Name)
 		result, err := e.Remove(t.Context(), d.Name, 9, deployment)

@@ -40,18 +40,23 @@ var (
 		}
 		return all
 	}()
-	giveBackScript = compose(everyChunk, allOfThem, "give_back")
-	leaseScript    = compose(common, "", "lease")
-	installScript  = compose(everyChunk, allOfThem, "install")
-	removeScript   = compose(common, "", "remove")
-	restartScript  = compose(common, "", "restart")
-	adoptScript    = compose(common, "", "adopt")
+	giveBackScripts = map[string]*script{
+		TokenBucket:   compose(common+" token", theAlgorithm+"token", "give_back"),
+		FixedWindow:   compose(common+" window fixed", theAlgorithm+"fixed", "give_back"),
+		SlidingWindow: compose(common+" window sliding", theAlgorithm+"sliding", "give_back"),
+		SlidingLog:    compose(common+" window log", theAlgorithm+"log", "give_back"),
+	}
+	leaseScript   = compose(common, "", "lease")
+	installScript = compose(everyChunk, allOfThem, "install")
+	removeScript  = compose(common, "", "remove")
+	restartScript = compose(common, "", "restart")
+	adoptScript   = compose(common, "", "adopt")
 )
 
 // composeSet makes a script with the algorithms of a set.
 func composeSet(set int, own string) *script {
 	chunks, tables := common, "local algorithms = {"
-	if set != 1 {
+	if set > 1 {
 		chunks += " window"
 	}
 	for i, table := range []string{"token", "fixed", "sliding", "log"} {

@@ -4,12 +4,20 @@
 -- 0 <= f < num. (GCRA keeps the same quantity.) A full bucket has T = now - fill time; a T ahead of now is a debt of
 -- reservations. Taking n permits moves T later by n*den/num µs; time passing moves nothing.
 --
+-- Giving permits back moves T earlier. So that no later give-back counts on a T that was, the state then keeps its mark:
+-- the µs by which T would be later if nothing had been given back; and, where T was ahead of the clock, that T as
+-- `promised`: reservations may be outstanding up to there. See token.give.
+--
+-- A state is stored as FORMAT rid:t:lv, then :f unless f, mark and promised are 0, then :mark:promised unless both are;
+-- all hexadecimal. t is when it was written, in µs since the rule id's instant, lv is t - w, promised is since t.
+--
 -- A rule is {rid, at, num, den, max}: since the instant `at`, num permits arrive per den µs up to max. A definition has
 -- the present one in def.rule, older ones of the same generation in its field "hist", and gen and born.
 --
 -- The table `token` at the end is what the scripts use; every algorithm has the same functions.
 
-local LONGEST_WAIT = 3600000000 -- µs; no debt is deeper
+local LONGEST_WAIT = 3600000000 -- µs; no debt is deeper, and nothing older is given back
+local MARK_BOUND = 2 ^ 50       -- µs
 
 local function hex(n)
   if n < 0 then
@@ -159,6 +167,27 @@ local function carried(def, rid, w, f, t, now)
   return walk(list, i, w, f, t, now)
 end
 
+-- set_back(s, step): the mark of a state that moves with a clock set back by step µs, for what was granted before.
+local function set_back(s, step)
+  if step <= LONGEST_WAIT then
+    s.mark, s.promised = (s.mark or 0) + step, (s.promised or 0) - step
+  else
+    s.mark, s.promised = nil, nil
+  end
+end
+
+-- wear(s, later): the mark of a state whose T moved later by at least later - 1 µs because the bucket was full.
+local function wear(s, later)
+  if s.mark and later > 1 then
+    s.mark = s.mark - later + 1
+    if s.mark <= 0 and s.promised <= s.t then
+      s.mark, s.promised = nil, nil
+    elseif s.mark < 0 then
+      s.mark = 0
+    end
+  end
+end
+
 local token = {}
 
 -- read(key): the stored state, false when there is none. A value of another type is another algorithm's.
@@ -170,9 +199,9 @@ end
 -- counts as now for it.
 function token.open(def, key, value, now)
   local rule = def.rule
-  local id, at, lv, f
+  local id, at, lv, f, mark, promised
   if value then
-    id, at, lv, f = string.match(value, '^' .. FORMAT .. '(%x+):(-?%x+):(-?%x+):?(%x*)$')
+    id, at, lv, f, mark, promised = string.match(value, '^' .. FORMAT .. '(%x+):(-?%x+):(-?%x+):?(%x*):?(%x*):?(%x*)$')
     if not id and not anothers(value) then
       return nil
     end
@@ -187,18 +216,24 @@ function token.open(def, key, value, now)
   local w = t - unhex(lv)
   if f == '' then f = 0 else f = tonumber(f, 16) end
   local s = {key = key, t = t}
+  if mark ~= '' then
+    s.mark, s.promised = tonumber(mark, 16), t + tonumber(promised, 16)
+  end
   if t <= now then
     s.t = now
   elseif t - now > TOLERANCE then
     -- The clock was set back: the state moves with it, its level kept, so that it refills from now on.
     -- (In two steps: the embedded Redis's Lua would take the new t for the second.)
     s.t, s.dirty = now, true
+    set_back(s, t - now)
     w = w - (t - now)
     t = now
   end
   if rid == rule.rid then
     s.w, s.f = clamp(rule, w, f, s.t)
+    wear(s, s.w - w)
   else
+    s.mark, s.promised = nil, nil
     s.w, s.f = carried(def, rid, w, f, t, s.t)
     if not s.w then
       s.w, s.f = absent(def, now)
@@ -246,27 +281,42 @@ function token.reserve(def, s, n, wait, now)
   return us
 end
 
--- give(def, s, n, at, rid, reset): gives back n permits that were taken under rule rid when the bucket was to be full at
--- `reset` thereafter (µs, rounded up). Where reservations are outstanding, those made since rely on what was taken
--- before them, so only the rest is given back: the rule of CancelAt in golang.org/x/time/rate. False when stale.
-function token.give(def, s, n, _, rid, reset)
-  local rule = def.rule
-  if rid ~= rule.rid then
+-- give(def, s, n, at, rid, reset): gives back n permits that were taken at the instant `at` under rule rid, by a call that
+-- was told `reset` µs (and the mark added). False when stale: the bucket has forgotten them.
+--
+-- Be E the T just after that call, were nothing ever given back, and so T + mark the one of now. Two bounds:
+-- Had the call not been, the bucket could have been full meanwhile. It holds no more than that leaves of the n permits.
+-- And while reservations are outstanding, those made since rely on what was taken before them: they were promised
+-- permits as if the call's were gone. So only n less all that was taken since is given back, which is the rule of
+-- CancelAt in golang.org/x/time/rate. With both, what is granted net of give-backs stays within max + rate*time in
+-- every interval, however many are given back in whatever order.
+function token.give(def, s, n, at, rid, reset)
+  local rule, mark = def.rule, s.mark or 0
+  local num, full = rule.num, at + reset
+  -- since: what was taken since, in µs, up to 1 too little or too much.
+  local since = s.w + rule.fill + math.ceil((s.f + rule.fill_f) / num) + mark - full
+  if rid ~= rule.rid or n > rule.max or since < 0 or at > s.t or s.t - at > LONGEST_WAIT or mark > MARK_BOUND then
     return false
   end
-  local num = rule.num
   local back, back_f = cost(rule, n)
-  if s.w > s.t or (s.w == s.t and s.f > 0) then
-    local full, full_f = s.w + rule.fill, s.f + rule.fill_f
-    local later = math.max(0, full - reset + math.ceil(full_f / num))
-    if later > 0 then
-      -- One µs more, since `reset` was rounded up.
-      back = back - later - 1
-    end
-    if back < 0 then
-      return false
+  local ahead = s.w > s.t or (s.w == s.t and s.f > 0)
+  if ahead or (s.promised and s.promised > s.t) then
+    -- A permit that arrives in less than a µs may hide in the rounding.
+    if since > 0 or num > rule.den then
+      back = back - since - 1
     end
   end
+  local most = full - mark - s.t - 1
+  if back >= most then
+    back, back_f = most, 0
+  end
+  if back < 0 or (back == 0 and back_f == 0) then
+    return false
+  end
+  if ahead then
+    s.promised = math.max(s.promised or 0, s.w + 1)
+  end
+  s.mark, s.promised = mark + back + math.ceil(back_f / num), s.promised or s.t
   s.w, s.f = s.w - back, s.f - back_f
   if s.f < 0 then
     s.w, s.f = s.w - 1, s.f + num
@@ -275,8 +325,9 @@ function token.give(def, s, n, _, rid, reset)
   return true
 end
 
--- save(def, s, now): stores s. It lives until the bucket is full, and after an edit at least until absence means full.
--- (After a birth that is the same: no bucket fills earlier than one born empty.)
+-- save(def, s, now): stores s. It lives until the bucket is full, and would be had nothing been given back, but so long
+-- only as something taken before could be given back; after an edit at least until absence means full. (After a birth
+-- that is the same: no bucket fills earlier than one born empty.)
 function token.save(def, s, now)
   local rule = def.rule
   local lv, value = s.t - s.w, nil
@@ -286,10 +337,13 @@ function token.save(def, s, now)
   else
     value = FORMAT .. hex(rule.rid) .. ':' .. hex(since) .. ':' .. hex(lv)
   end
-  if s.f > 0 then
+  local us = micros_until(rule.num, s.w + rule.fill, s.f + rule.fill_f, now)
+  if s.mark then
+    value = value .. string.format(':%x:%x:%x', s.f, s.mark, math.max(0, s.promised - s.t))
+    us = us + math.min(s.mark, LONGEST_WAIT)
+  elseif s.f > 0 then
     value = value .. string.format(':%x', s.f)
   end
-  local us = micros_until(rule.num, s.w + rule.fill, s.f + rule.fill_f, now)
   if def.older ~= '0' and rule.at <= s.t then
     us = math.max(us, micros_until(rule.num, rule.at + rule.fill, rule.fill_f, now))
   end

@@ -13,10 +13,10 @@ local fast, entries = d[1], #KEYS - 1
 if fast and entries > 0 and #ARGV == 5 then
   local rev, rid, start, edge, num, den, max, fill, fill_f, all, id, shape = struct.unpack('<ddddddddddss', fast)
   local permits, count = tonumber(ARGV[4]), tonumber(ARGV[5])
+  local base = 1704067200000000 + rid * 1000 -- ahead of now after several edits within a ms
   if shape == ARGV[2] and (d[2] or (all == 1 and ARGV[1] ~= '*')) and permits and permits >= 1 and permits <= max
     and permits % 1 == 0 and count and count >= 0 and count <= 1000000000 and count % 1 == 0
-    and math.min(permits * math.max(count, 1), max) * den < 4503599627370496 and start <= now then
-    local base = 1704067200000000 + rid * 1000
+    and math.min(permits * math.max(count, 1), max) * den < 4503599627370496 and start <= now and base <= now then
     local values = call('MGET', unpack(KEYS, 2))
     local full, full_f = now - fill, 0
     if fill_f > 0 then
@@ -46,7 +46,7 @@ if fast and entries > 0 and #ARGV == 5 then
         entries = 0
         break
       end
-      ws[i], fs[i] = w, f
+      ws[KEYS[i + 1]], fs[KEYS[i + 1]] = w, f
     end
     if entries > 0 then
       local unit, n = permits * den, 6
@@ -55,7 +55,8 @@ if fast and entries > 0 and #ARGV == 5 then
         reply[5] = call('HGET', KEYS[1], 'head')
       end
       for i = 1, entries do
-        local w, f = ws[i], fs[i]
+        local key = KEYS[i + 1]
+        local w, f = ws[key], fs[key]
         local have = floor((num * (now - w) - f) / den)
         local granted, retry = floor(have / permits), 0
         if have < 0 then
@@ -76,6 +77,7 @@ if fast and entries > 0 and #ARGV == 5 then
         reply[n], reply[n + 1], reply[n + 2], reply[n + 3] = granted, have, retry, reset
         n = n + 4
         if granted > 0 then
+          ws[key], fs[key] = w, f -- the same key may come twice
           local value, ttl = format('2%s:%x:%x', id, now - base, now - w), reset
           if f > 0 then
             value = value .. format(':%x', f)
@@ -84,7 +86,7 @@ if fast and entries > 0 and #ARGV == 5 then
             -- After an edit state lives at least until absence means full again.
             ttl = math.max(reset, edge + fill - now + ceil(fill_f / num))
           end
-          call('SET', KEYS[i + 1], value, 'PX', format('%d', ceil(ttl / 1000) + 1))
+          call('SET', key, value, 'PX', format('%d', ceil(ttl / 1000) + 1))
         end
       end
       return reply
