@@ -185,7 +185,7 @@ export const buckets = {
     },
     concurrency: {
       name: 'Concurrency',
-      meaning: 'So many at the same time. Callers enter, work and release; a lease frees the slots of the dead.',
+      meaning: 'So many at the same time. Callers enter, work and release; a lease frees the slots of holders that died.',
       example: 'Example: at most 4 report exports run at once.',
     },
   },
