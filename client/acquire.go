@@ -20,6 +20,7 @@ func (c *Client) Acquire(ctx context.Context, name string, opts ...CallOption) (
 	if err != nil {
 		return Decision{}, err
 	}
+	r.wait = 0
 	d, _, err := c.decide(ctx, &r)
 	return d, err
 }
@@ -30,7 +31,7 @@ func (c *Client) Peek(ctx context.Context, name string, opts ...CallOption) (Dec
 	if err != nil {
 		return Decision{}, err
 	}
-	r.peek = true
+	r.peek, r.wait = true, 0
 	d, _, err := c.decide(ctx, &r)
 	return d, err
 }

@@ -15,6 +15,7 @@ type known struct {
 	denial atomic.Pointer[denial] // of a bucket without keys
 	open   *group                 // guarded by its lane: the group that the next equal call joins
 	counts bucketCounts
+	live   atomic.Int64 // processes that use a bucket of policy local; 0 = not known
 }
 
 // facts is what was learned of the bucket last; nil when nothing is.

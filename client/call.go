@@ -1,11 +1,18 @@
 package client
 
-import "time"
+import (
+	"time"
+
+	"github.com/headgate/headgate/internal/bucket"
+)
 
 // MaxKey is the length in bytes of the longest key.
 const MaxKey = 512
 
-const maxName = 128
+const (
+	maxName     = 128
+	mostPermits = bucket.PermitsBound + 1
+)
 
 // CallOption says more about one call. It is a plain value, so that handing it over allocates nothing.
 type CallOption struct {
@@ -39,31 +46,43 @@ type call struct {
 	permits int64
 	peek    bool
 	wait    time.Duration // the longest that Wait may wait; else 0
+
+	hasMaxWait bool
 }
 
 // joins tells whether a call may travel in one group with equal ones.
 func (r *call) joins() bool { return !r.peek && r.wait == 0 }
 
 // newCall resolves the options of a call and finds misuse that shows without asking Redis.
-func newCall(bucket string, opts []CallOption) (call, error) {
-	r := call{bucket: bucket, permits: 1}
+func newCall(name string, opts []CallOption) (call, error) {
+	r := call{bucket: name, permits: 1}
 	for i := range opts {
 		switch opts[i].kind {
 		case optionPermits:
 			r.permits = opts[i].count
 		case optionKey:
 			r.key = opts[i].text
+		case optionMaxWait:
+			r.wait, r.hasMaxWait = time.Duration(opts[i].count), true
 		}
 	}
+	return r, r.check()
+}
+
+func (r *call) check() error {
 	switch {
-	case !validName(bucket):
-		return call{}, misused(ErrBucket, "got %q", clip(bucket))
+	case !validName(r.bucket):
+		return misused(ErrBucket, "got %q", clip(r.bucket))
 	case r.permits < 1:
-		return call{}, misused(ErrPermits, "got %d", r.permits)
+		return misused(ErrPermits, "got %d", r.permits)
 	case len(r.key) > MaxKey:
-		return call{}, misused(ErrKey, "got %d bytes", len(r.key))
+		return misused(ErrKey, "got %d bytes", len(r.key))
+	case r.wait < 0:
+		return misused(ErrMaxWait, "got %v", r.wait)
 	}
-	return r, nil
+	// No bucket holds more than the bound, so one more is as much too many as any number.
+	r.permits = min(r.permits, mostPermits)
+	return nil
 }
 
 // validName tells whether s may name a bucket or an app: 1..128 of A-Za-z0-9._-, starting alphanumeric.

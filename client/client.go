@@ -29,6 +29,8 @@ type Client struct {
 	locals  *locals
 	denials *denials
 	lanes   lanes
+	keeper  *keeper
+	slots   slots
 	stats   stats
 	probes  chan struct{} // one in it for each probe under way
 
@@ -66,10 +68,12 @@ func New(rdb redis.UniversalClient, app string, opts ...Option) (*Client, error)
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.lanes = newLanes(c, rdb)
+	c.keeper = newKeeper(c)
 	reports := newReporter(c)
 	c.spawn(func() {
 		c.flushed <- reports.run(c.life.Done(), func() <-chan time.Time { return time.After(closePatience) })
 	})
+	c.spawn(newPulse(c).run)
 	return c, nil
 }
 
@@ -117,6 +121,7 @@ func (c *Client) Close() error {
 		return nil
 	}
 	patience := time.After(c.options.deadline + closePatience)
+	c.keeper.releaseAll()
 	for _, l := range c.lanes {
 		l.drain(patience)
 	}
@@ -153,5 +158,6 @@ func (c *Client) observe(f *flight, received int64) {
 	}
 }
 
-// instances is how many processes share a bucket's limit while Redis is away.
-func (c *Client) instances(*known) int64 { return c.options.instances }
+// instances is how many processes share a bucket's limit while Redis is away: those that were live at the last
+// heartbeat, or as many as the option says if that is more.
+func (c *Client) instances(k *known) int64 { return max(c.options.instances, k.live.Load()) }

@@ -147,6 +147,9 @@ func TestADefinitionOfAnUnknownFormatIsUnavailable(t *testing.T) {
 		if err := w.rdb.HSet(t.Context(), prefix+":{b}", "fmt", "999", "head", "999 x").Err(); err != nil {
 			t.Fatal(err)
 		}
+		if err := w.rdb.HDel(t.Context(), prefix+":{b}", "fast").Err(); err != nil {
+			t.Fatal(err)
+		}
 		d := w.acquire("b")
 		wants(t, d, client.Unavailable, true)
 		if !errors.Is(d.Err, client.ErrUnknownFormat) {

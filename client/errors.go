@@ -25,8 +25,13 @@ var (
 	ErrOption      = &MisuseError{"option", "use a value within the bounds that the option documents"}
 	ErrBucket      = &MisuseError{"bucket", "name a bucket: 1..128 of A-Z a-z 0-9 . _ - starting with a letter or digit"}
 	ErrPermits     = &MisuseError{"permits", "ask for at least one permit"}
+	ErrMaxWait     = &MisuseError{"MaxWait", "wait for 0 or longer"}
+	ErrRequests    = &MisuseError{"requests", "ask at most 100 buckets at once"}
 	ErrNoKey       = &MisuseError{"key", "this bucket counts by key; say whose permits to take, as in client.Key(userID)"}
 	ErrKey         = &MisuseError{"key", "keep keys within 512 bytes; hash what is longer"}
+	ErrOneSlot     = &MisuseError{"permits", "a lease takes one slot; enter as often as slots are needed"}
+	ErrNoLeases    = &MisuseError{"bucket", "this bucket counts permits and has no leases; use Acquire or Wait"}
+	ErrStrategy    = &MisuseError{"strategy", "use Reject, WaitUpTo, Fallback or Custom, with a function where one is needed"}
 	ErrConcurrency = &MisuseError{"bucket", "this bucket limits concurrent work; use Enter and release the lease"}
 	ErrIsClosed    = &MisuseError{"client", "this client was closed; keep it open as long as the program acquires permits"}
 )
@@ -35,6 +40,20 @@ var (
 func misused(kind *MisuseError, found string, args ...any) error {
 	return fmt.Errorf("%w ("+found+")", append([]any{kind}, args...)...)
 }
+
+// LimitedError says that Do did not do the work, and why.
+type LimitedError struct{ Decision Decision }
+
+// Error names the bucket, the outcome and when to try again.
+func (e *LimitedError) Error() string {
+	if e.Decision.RetryAfter > 0 {
+		return fmt.Sprintf("headgate: bucket %q: %s, try again in %v", e.Decision.Bucket, e.Decision.Outcome, e.Decision.RetryAfter)
+	}
+	return fmt.Sprintf("headgate: bucket %q: %s", e.Decision.Bucket, e.Decision.Outcome)
+}
+
+// Unwrap returns why Redis gave no verdict, nil when it did.
+func (e *LimitedError) Unwrap() error { return e.Decision.Err }
 
 // misusedCall explains what the engine could not ask.
 func misusedCall(r *call, f *bucket.Facts, refused *bucket.InvalidError) error {
@@ -53,6 +72,13 @@ var (
 	ErrUnknownFormat = errors.New("headgate: the definition has a format that this version of the SDK does not know; update the SDK")
 	ErrLost          = errors.New("headgate: Redis has lost the definition; the admin server will install it again")
 )
+
+// ErrLeaseLost is the cause of a lease's context that ended because the lease did: Redis could not be asked to prolong
+// it in time, or others took the slot after a loss of data.
+var ErrLeaseLost = errors.New("headgate: the lease was lost")
+
+// ErrReleased is the cause of a lease's context that ended because the lease was released.
+var ErrReleased = errors.New("headgate: the lease was released")
 
 // ErrNotConfigured is what Preload says of a bucket that does not exist or does not list this app. A call on such a
 // bucket returns no error but the outcome NotConfigured.

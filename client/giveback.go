@@ -8,7 +8,7 @@ import (
 type returned struct {
 	lane     *lane
 	opened   int64
-	question bucket.Question
+	question *bucket.GiveBack
 }
 
 func (r *returned) board(f *flight)     { f.questions = append(f.questions, r.question) }
@@ -30,17 +30,23 @@ func (l *lane) giveBack(g *group, permits int64) {
 	}
 	l.client.count(g.known, f, -permits, Granted, g.now)
 	l.client.denials.forget(g.known, g.key)
+	l.submit(&returned{lane: l, opened: l.client.sinceStart(), question: &bucket.GiveBack{
+		Target: g.target, Key: g.key, Permits: permits,
+		At: g.repl.Now, RuleID: g.repl.RuleID, ResetAfter: g.res.ResetAfter, Mark: g.res.Mark,
+	}})
 }
 
-// submit queues a job that no caller waits for.
-func (l *lane) submit(j job) {
+// submit queues a job that no caller waits for, and tells whether there was room for it.
+func (l *lane) submit(j job) bool {
 	l.mu.Lock()
-	var f *flight
-	if !l.closed && l.waiting < l.client.options.queue {
-		f = l.enqueue(j)
+	if l.closed || l.waiting >= l.client.options.queue || !l.breaker.allows() {
+		l.mu.Unlock()
+		return false
 	}
+	f := l.enqueue(j)
 	l.mu.Unlock()
 	if f != nil {
 		go l.fly(f)
 	}
+	return true
 }

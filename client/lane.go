@@ -40,6 +40,8 @@ type flight struct {
 	questions []bucket.Question
 	calls     map[callKey]*bucket.Call
 	last      *bucket.Call
+	all       *bucket.AllCall // that the next composite calls go into, with allParts parts so far
+	allParts  int
 	callers   int
 	sent      int64       // ns since the client's start
 	over      atomic.Bool // landed or given up
@@ -82,6 +84,7 @@ type lane struct {
 
 	mu      sync.Mutex
 	keyed   map[groupKey]*group // open groups of keyed buckets
+	openAll []*allGroup         // open groups of composite calls
 	queue   []job
 	waiting int // callers in queue
 	flying  map[*flight]struct{}
@@ -93,9 +96,9 @@ type lane struct {
 	idle    chan struct{} // Close waits for it
 	// quick is for callers that make a trip themselves, which spares a change of goroutines, dear on few cores: on it a
 	// silent Redis can't hold them longer than the deadline. nil where go-redis has no such connection.
-	quick    *bucket.Engine
+	quick    func() *bucket.Engine
 	answered int64 // when Redis last answered, ns since the client's start
-	probed  atomic.Pointer[bucket.Target]
+	probed   atomic.Pointer[bucket.Target]
 }
 
 type groupKey struct {
@@ -104,7 +107,7 @@ type groupKey struct {
 	permits int64
 }
 
-func newLane(c *Client, quick *bucket.Engine, reload func()) *lane {
+func newLane(c *Client, quick func() *bucket.Engine, reload func()) *lane {
 	l := &lane{client: c, quick: quick, answered: -int64(freshness), keyed: map[groupKey]*group{}, flying: map[*flight]struct{}{}}
 	l.watch = time.AfterFunc(time.Hour, l.patrol)
 	l.watch.Stop()
@@ -132,19 +135,22 @@ func (l *lane) join(k *known, target *bucket.Target, key string, r *call, alone 
 		lane: l, opened: now, callers: 1, done: make(chan struct{}),
 	}
 	l.open(g)
-	alone = alone && len(l.flying) == 0 && len(l.queue) == 0 && now-l.answered < int64(freshness) && l.quick != nil
-	f := l.enqueue(g)
+	l.launch(g, alone)
+	return g, nil
+}
+
+// launch queues a job and makes it fly if it may, in a goroutine of its own or, if its caller is patient and alone, in
+// this one. The lane comes locked.
+func (l *lane) launch(j job, alone bool) {
+	alone = alone && len(l.flying) == 0 && len(l.queue) == 0 && j.since()-l.answered < int64(freshness) && l.quick != nil
+	f := l.enqueue(j)
 	l.mu.Unlock()
-	switch {
-	case f == nil:
-	case alone:
-		if next := l.trip(f, l.quick); next != nil {
-			go l.fly(next)
-		}
-	default:
+	if f != nil && alone {
+		f = l.trip(f, l.quick())
+	}
+	if f != nil {
 		go l.fly(f)
 	}
-	return g, nil
 }
 
 // admit counts callers in, unless the lane is full or closed.
@@ -222,23 +228,33 @@ func (l *lane) leave(g *group) {
 	g.callers--
 	l.waiting--
 	if g.callers == 0 {
-		l.discard(g)
-		l.queue = slices.DeleteFunc(l.queue, func(j job) bool { return j == job(g) })
+		l.drop(g)
 	}
+}
+
+// drop takes a job out of the queue.
+func (l *lane) drop(gone job) {
+	l.discard(gone)
+	l.queue = slices.DeleteFunc(l.queue, func(j job) bool { return j == gone })
 }
 
 // depart makes a flight of everything that waits.
 func (l *lane) depart() *flight {
 	f := &flight{jobs: l.queue, callers: l.waiting, sent: l.client.sinceStart()}
-	l.queue, l.waiting = nil, 0
-	for _, j := range f.jobs {
-		j.seal()
-	}
-	clear(l.keyed)
+	l.sealAll()
 	l.crowded = f.callers >= crowd
 	l.flying[f] = struct{}{}
 	l.arm(f.sent)
 	return f
+}
+
+// sealAll empties the queue: nobody can join what was in it.
+func (l *lane) sealAll() {
+	for _, j := range l.queue {
+		j.seal()
+	}
+	l.queue, l.waiting, l.openAll = nil, 0, l.openAll[:0]
+	clear(l.keyed)
 }
 
 // fly makes one round trip after another, as long as calls wait for one.

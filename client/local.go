@@ -117,6 +117,13 @@ func (l *locals) take(key localKey, s share, n, now int64, peek bool) verdict {
 	return v
 }
 
+// putBack returns permits that were taken and not used.
+func (l *locals) putBack(key localKey, s share, n, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state(key, s, now).emptyAt -= s.cost(n)
+}
+
 // state finds or makes a state; a new one is full, or empty where less than one permit falls to this instance.
 func (l *locals) state(key localKey, s share, now int64) *localState {
 	if e, ok := l.states[key]; ok {

@@ -53,8 +53,9 @@ func WithUnknownPolicy(p Policy) Option { return func(o *options) { o.unknown = 
 // (default). The outcome is NotConfigured either way.
 func WithNotConfigured(p Policy) Option { return func(o *options) { o.notConfigured = p } }
 
-// WithInstances is how many processes share the buckets: under the failure policy local each enforces one n-th of the
-// limit. Default 1, with which n processes together admit up to n times the limit while Redis is away; 1..1,000,000.
+// WithInstances is how many processes share the buckets at least: under the failure policy local each enforces one n-th
+// of the limit, n being the processes that were live when Redis was last there, which each learns by heartbeats every
+// 5 s, or this number if it is larger. Default 1; 1..1,000,000.
 func WithInstances(n int) Option { return func(o *options) { o.instances = int64(n) } }
 
 // WithQueue is how many calls may wait for Redis at a time, for each of its parts; more are answered at once by the

@@ -67,8 +67,11 @@ func (l *lane) expire(limit int64) *flight {
 func (l *lane) discard(j job) {
 	l.waiting -= j.waiting()
 	j.seal()
-	if g, ok := j.(*group); ok {
+	switch g := j.(type) {
+	case *group:
 		delete(l.keyed, g.mapKey())
+	case *allGroup:
+		l.openAll = slices.DeleteFunc(l.openAll, func(open *allGroup) bool { return open == g })
 	}
 }
 
@@ -94,11 +97,7 @@ func (l *lane) rearm() {
 func (l *lane) shed(reason error) {
 	l.mu.Lock()
 	f := &flight{jobs: l.queue}
-	for _, j := range f.jobs {
-		j.seal()
-	}
-	l.queue, l.waiting = nil, 0
-	clear(l.keyed)
+	l.sealAll()
 	l.mu.Unlock()
 	f.fail(reason)
 }

@@ -179,6 +179,21 @@ func (c *Client) decideLocally(d *Decision, k *known, f *bucket.Facts, r *call) 
 	}
 }
 
+// putBackLocally undoes what policy local took for a call.
+func (c *Client) putBackLocally(r *call) {
+	k := c.book.find(r.bucket)
+	f := k.facts()
+	if f == nil {
+		return
+	}
+	at := localKey{bucket: r.bucket}
+	if bucket.Keyed(f.Partition) {
+		at.key = r.key
+	}
+	c.locals.putBack(at, c.share(k, f), r.permits, c.sinceStart())
+	c.count(k, f, -r.permits, Granted, c.clock.now())
+}
+
 // share is this process's part of a bucket's limit.
 func (c *Client) share(k *known, f *bucket.Facts) share {
 	return shareOf(f.MaxPermits, f.Rate, f.Period, c.instances(k))

@@ -1,0 +1,124 @@
+package client
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/headgate/headgate/internal/bucket"
+)
+
+// firstBeat is how soon after its first bucket a client tells of itself.
+const firstBeat = time.Second
+
+// pulse tells Redis every few seconds that this process is there, which buckets it uses and by which revisions, and
+// learns how many processes share those of policy local.
+type pulse struct {
+	client *Client
+	id     string
+	host   string
+	locals []string // told last
+	beaten bool
+}
+
+func newPulse(c *Client) *pulse {
+	host, _ := os.Hostname() // "" where there is none
+	return &pulse{client: c, id: leaseID(), host: host}
+}
+
+func (p *pulse) run() {
+	next := time.NewTimer(firstBeat)
+	defer next.Stop()
+	for {
+		select {
+		case <-p.client.life.Done():
+			p.leave()
+			return
+		case <-next.C:
+		}
+		p.beat()
+		// Spread, so that processes started together don't beat together.
+		next.Reset(bucket.BeatEvery*9/10 + rand.N(bucket.BeatEvery/5))
+	}
+}
+
+// beat tells once, unless there is nothing to tell or Redis is away.
+func (p *pulse) beat() {
+	c := p.client
+	me := bucket.Instance{ID: p.id, App: c.app, Host: p.host, Version: version(), Uptime: time.Since(c.clock.start), Buckets: map[string]int64{}}
+	var locals []string
+	c.book.each(func(k *known) {
+		if f := k.facts(); f != nil {
+			me.Buckets[k.name] = f.Revision
+			if f.OnFailure == bucket.FailLocal {
+				locals = append(locals, k.name)
+			}
+		}
+	})
+	if len(me.Buckets) == 0 && !p.beaten || !c.lanes.allow() {
+		return
+	}
+	p.locals, p.beaten = locals, true
+	live, err := within(c.life, func(ctx context.Context) (map[string]int64, error) { return c.engine.Beat(ctx, me, locals) })
+	if err != nil {
+		return // the breaker and the reporter tell of a Redis that is away
+	}
+	for name, n := range live {
+		if k := c.book.find(name); k != nil {
+			k.live.Store(n)
+		}
+	}
+}
+
+// leave says that this process ends.
+func (p *pulse) leave() {
+	if p.beaten && p.client.lanes.allow() {
+		_, _ = within(context.Background(), func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, p.client.engine.Leave(ctx, p.id, p.locals)
+		})
+	}
+}
+
+const beatPatience = 500 * time.Millisecond
+
+// within waits for work no longer than the patience of a beat, though go-redis may.
+func within[T any](ctx context.Context, work func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, beatPatience)
+	defer cancel()
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := work(context.WithoutCancel(ctx))
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ErrDeadline
+	}
+}
+
+// version is that of this module, as the running program was built with it.
+func version() string {
+	const path = "github.com/headgate/headgate"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	if info.Main.Path == path {
+		return info.Main.Version
+	}
+	for _, m := range info.Deps {
+		if m.Path == path {
+			return m.Version
+		}
+	}
+	return ""
+}
