@@ -43,6 +43,11 @@ func (e *Engine) RawAcquire(ctx context.Context, algorithm string, keys []string
 	return e.run(ctx, acquireScripts[algorithm], keys, args...)
 }
 
+// RawAcquireAll runs acquire_all for all algorithms with arguments of any kind, past the checks in Go.
+func (e *Engine) RawAcquireAll(ctx context.Context, keys []string, args ...any) (any, error) {
+	return e.run(ctx, acquireAllScripts[1<<4-1](), keys, args...)
+}
+
 // DecodeReply is the decoder of acquire's answers.
 func DecodeReply(reply any, c *Call) (Reply, error) { return c.decode(reply) }
 

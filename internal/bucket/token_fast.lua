@@ -14,7 +14,7 @@ if fast and entries > 0 and #ARGV == 5 then
   local rev, rid, start, edge, num, den, max, fill, fill_f, all, id, shape = struct.unpack('<ddddddddddss', fast)
   local permits, count = tonumber(ARGV[4]), tonumber(ARGV[5])
   local base = 1704067200000000 + rid * 1000 -- ahead of now after several edits within a ms
-  if shape == ARGV[2] and (d[2] or (all == 1 and ARGV[1] ~= '*')) and permits and permits >= 1 and permits <= max
+  if shape == ARGV[2] and (d[2] or all == 1) and ARGV[1] ~= '*' and permits and permits >= 1 and permits <= max
     and permits % 1 == 0 and count and count >= 0 and count <= 1000000000 and count % 1 == 0
     and math.min(permits * math.max(count, 1), max) * den < 4503599627370496 and start <= now and base <= now then
     local values = call('MGET', unpack(KEYS, 2))
