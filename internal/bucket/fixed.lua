@@ -29,7 +29,7 @@ end
 
 -- absent_window(def, key, now): a partition that has no state: nothing was granted, unless an edit lies in the window.
 local function absent_window(def, key, now)
-  local s = {key = key, count = 0, absent = true}
+  local s = {key = key, last = now, count = 0, absent = true}
   enter_window(def, s, now)
   if def.older ~= '0' and not def.settling then
     local function over(rule)
@@ -43,7 +43,7 @@ local function absent_window(def, key, now)
 end
 
 -- open(def, key, value, now): the state under the present rule; nil when its format is unknown. s.count permits were
--- granted in the window that starts at s.start, s.limit is its limit at s.t.
+-- granted in the window that starts at s.start, the last ones at s.last; s.limit is its limit at s.t.
 function fixed.open(def, key, value, now)
   if not value then
     return absent_window(def, key, now)
@@ -55,7 +55,8 @@ function fixed.open(def, key, value, now)
   if gen + 0 ~= def.gen then
     return absent_window(def, key, now)
   end
-  local at, s = EPOCH + ms * 1000, {key = key, count = count + 0}
+  local at = EPOCH + ms * 1000
+  local s = {key = key, last = at, count = count + 0}
   if at <= now then
     enter_window(def, s, now)
     if at < s.start then
@@ -65,7 +66,7 @@ function fixed.open(def, key, value, now)
     enter_window(def, s, at)
   else
     -- The clock was set back: what was granted counts as granted now.
-    s.dirty = true
+    s.last, s.dirty = now, true
     enter_window(def, s, now)
   end
   return s
@@ -82,7 +83,8 @@ end
 
 -- take(def, s, n): takes n permits, whether they are there or not.
 function fixed.take(_, s, n)
-  s.count, s.dirty, s.absent = s.count + n, true, false
+  s.count, s.last = s.count + n, s.t
+  s.dirty, s.absent = true, false
 end
 
 -- free_at(def, s, n): the instant at which n permits are there: in the next window, or sooner while the limit grows.
@@ -126,5 +128,5 @@ end
 -- save(def, s, now): stores s until the window ends, and with it every edit within that makes absence mean more.
 function fixed.save(def, s, now)
   redis.call('PSETEX', s.key, until_ms(s.start + def.rule.den, now),
-    FORMAT .. def.gen .. ':' .. floor((s.t - EPOCH) / 1000) .. ':' .. s.count)
+    FORMAT .. def.gen .. ':' .. floor((s.last - EPOCH) / 1000) .. ':' .. s.count)
 end

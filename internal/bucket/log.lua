@@ -165,40 +165,42 @@ function log.take(_, s, n)
   s.total, s.dirty, s.absent = s.total + n, true, false
 end
 
--- reached_at(s, goal): the instant of the record with which the running total reaches goal; now if it does so only by what
--- was taken just now.
+-- reached_at(s, goal): the instant of the record with which the running total reaches goal, and the total with it. What was
+-- taken just now makes the last one.
 local function reached_at(s, goal)
   if s.records then
     local total = 0
     for _, r in ipairs(s.records) do
       total = total + r[2]
-      if total >= goal then
-        return r[1]
+      if total >= goal and r[1] < s.t then
+        return r[1], total
       end
     end
-    return s.t
+    return s.t, s.total
   end
-  if goal > s.stored then
-    return s.t
+  if goal > s.stored or (s.last == s.t and goal > s.value.before + 0) then
+    return s.t, s.total
   end
   if goal > s.value.before + 0 then
-    return s.last
+    return s.last, s.stored
   end
-  local _, at = first(s, s.dropped + 1, function(_, total)
-    return total >= goal
+  local _, at, total = first(s, s.dropped + 1, function(_, reached)
+    return reached >= goal
   end)
-  return at
+  return at, total
 end
 
 -- free_at(def, s, n): the instant at which n permits are there: when enough of the oldest are back and the limit has
 -- grown enough.
 function log.free_at(def, s, n)
-  local max, used, at = def.rule.max, s.total - s.base, s.t
-  if used + n > max then
-    at = reached_at(s, s.total + n - max) + def.rule.den
+  local at, gone = s.t, s.base
+  local goal = s.total + n - def.rule.max
+  if goal > gone then
+    at, gone = reached_at(s, goal)
+    at = at + def.rule.den
   end
-  if s.limit < max then
-    at = math.max(at, grown_to(def, math.min(max, used + n)))
+  if def.born > 0 and at >= def.born then
+    at = math.max(at, grown_to(def, s.total + n - gone))
   end
   return at
 end
@@ -213,7 +215,8 @@ function log.reset(def, s, now)
   if s.total == s.base then
     return 0
   end
-  return reached_at(s, s.total) + def.rule.den - now
+  local at = reached_at(s, s.total)
+  return at + def.rule.den - now
 end
 
 -- reserve(def, s, n, wait, now): takes n permits if they are there; nil when not.

@@ -42,7 +42,7 @@ end
 -- print_fast(d, all): the field "fast" of a definition, see token_fast.lua; false where it has none. all is true when it
 -- lists every app.
 local function print_fast(d, all)
-  if d.mode == 'off' or not struct or string.sub(d.shape, 1, 13) ~= 'token_bucket.' then
+  if d.mode == 'off' or not rawget(_G, 'struct') or string.sub(d.shape, 1, 13) ~= 'token_bucket.' then
     return false
   end
   -- Decided are calls from start on. Absent state is full where edge, the last birth or edit, is a fill time ago.

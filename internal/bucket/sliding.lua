@@ -58,6 +58,7 @@ local function expire(s)
   if age > 60 then
     s.total = 0
     merge(s, s.j)
+    return
   end
   while age + s.span > 60 do
     local rest, d, c = string.match(s.rest, OLDEST)
@@ -186,7 +187,7 @@ function sliding.free_at(def, s, n)
     rest, d, c = string.match(rest, OLDEST)
     excess, oldest = excess - c, oldest + d
   end
-  if s.limit < max then
+  if def.born > 0 and at >= def.born then
     at = math.max(at, grown_to(def, max + excess))
   end
   return at
