@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/headgate/headgate/internal/bucket"
 )
 
@@ -64,8 +66,11 @@ func (c *Client) decide(ctx context.Context, r *call) (Decision, *group, error) 
 	if d, ok := c.denied(k, r); ok {
 		return d, nil, nil
 	}
-	for range attempts {
+	for i := range attempts {
 		g, err := c.travel(ctx, k, r)
+		if movesNow(err) && i < attempts-1 && sleep(ctx, movePause) == nil {
+			continue
+		}
 		if err != nil {
 			return c.failed(ctx, r, err)
 		}
@@ -90,6 +95,12 @@ func (c *Client) decide(ctx context.Context, r *call) (Decision, *group, error) 
 	}
 	return c.failed(ctx, r, ErrStale)
 }
+
+// movePause is how long a call waits for keys that are just moving to another node.
+const movePause = 10 * time.Millisecond
+
+// movesNow tells whether Redis Cluster refused a call because its keys are being moved: nothing ran.
+func movesNow(err error) bool { return redis.HasErrorPrefix(err, "TRYAGAIN") }
 
 // travel puts a call to Redis and waits for the answer.
 func (c *Client) travel(ctx context.Context, k *known, r *call) (*group, error) {

@@ -43,6 +43,7 @@ type flight struct {
 	all       *bucket.AllCall // that the next composite calls go into, with allParts parts so far
 	allParts  int
 	callers   int
+	since     int64       // when the oldest job was queued, ns since the client's start
 	sent      int64       // ns since the client's start
 	over      atomic.Bool // landed or given up
 }
@@ -243,8 +244,12 @@ func (l *lane) depart() *flight {
 	f := &flight{jobs: l.queue, callers: l.waiting, sent: l.client.sinceStart()}
 	l.sealAll()
 	l.crowded = f.callers >= crowd
+	f.since = f.sent
+	for _, j := range f.jobs {
+		f.since = min(f.since, j.since())
+	}
 	l.flying[f] = struct{}{}
-	l.arm(f.sent)
+	l.arm(f.since)
 	return f
 }
 

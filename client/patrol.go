@@ -36,11 +36,11 @@ func (l *lane) patrol() {
 	}
 }
 
-// giveUp leaves the flights that started before the limit to themselves.
+// giveUp leaves the flights that carry jobs of before the limit to themselves.
 func (l *lane) giveUp(limit int64) []*flight {
 	var lost []*flight
 	for f := range l.flying {
-		if f.sent <= limit && f.over.CompareAndSwap(false, true) {
+		if f.since <= limit && f.over.CompareAndSwap(false, true) {
 			delete(l.flying, f)
 			l.stuck++
 			lost = append(lost, f)
@@ -83,7 +83,7 @@ func (l *lane) rearm() {
 		}
 	}
 	for f := range l.flying {
-		consider(f.sent)
+		consider(f.since)
 	}
 	for _, j := range l.queue {
 		consider(j.since())
