@@ -160,6 +160,9 @@ func (f *flags) measure(ctx context.Context) error {
 // write puts the report where it belongs, and returns an error when it is one that fails the benchmark.
 func (f *flags) write(r *report.Report, whole bool) error {
 	fmt.Fprintln(os.Stderr)
+	if !whole && len(r.Workloads) == 0 {
+		return nil
+	}
 	if err := r.WriteText(os.Stdout); err != nil {
 		return err
 	}

@@ -90,10 +90,13 @@ func TestKeysAreHeldApartAndChecksGoOnWhereTheLastEnded(t *testing.T) {
 	}
 }
 
-func TestAClockThatGoesBackRefillsNothing(t *testing.T) {
-	m, _ := exact.New(1, 1, time.Second, 1)
+func TestAClockThatGoesBackNeitherRefillsNorTakes(t *testing.T) {
+	m, err := exact.New(2, 1, time.Second, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m.Check([]measure.Event{decision(0, 5_000_000, true)})
-	m.Check([]measure.Event{decision(0, 1_000_000, false), decision(0, 5_999_999, false), decision(0, 6_000_000, true)})
+	m.Check([]measure.Event{decision(0, 1_000_000, true), decision(0, 1_000_001, false), decision(0, 5_999_999, false), decision(0, 6_000_000, true)})
 	if v := m.Verdict(); !v.Exact() {
 		t.Errorf("%+v", v)
 	}

@@ -37,6 +37,9 @@ func openHeadgate(ctx context.Context, rdb *redis.Client, job Job) (measure.Op, 
 
 func operation(c *client.Client, job Job) measure.Op {
 	name := job.Buckets[0]
+	if len(job.Buckets) > 1 {
+		return composite(c, job.Buckets)
+	}
 	if len(job.Keys) > 0 {
 		return func(ctx context.Context, key int) (measure.Answer, error) {
 			return answer(c.Acquire(ctx, name, client.Key(job.Keys[key])))
@@ -44,6 +47,28 @@ func operation(c *client.Client, job Job) measure.Op {
 	}
 	return func(ctx context.Context, _ int) (measure.Answer, error) {
 		return answer(c.Acquire(ctx, name))
+	}
+}
+
+// composite takes from all buckets or none. The buckets are equal and always taken from together, so their decisions are
+// equal too, at the same time of Redis, and one of them stands for all in the check of exactness.
+func composite(c *client.Client, buckets []string) measure.Op {
+	requests := make([]client.Request, len(buckets))
+	for i, name := range buckets {
+		requests[i].Bucket = name
+	}
+	return func(ctx context.Context, _ int) (measure.Answer, error) {
+		ds, err := c.AcquireAll(ctx, requests...)
+		if err != nil {
+			return measure.Answer{}, err
+		}
+		first := &ds[0]
+		for i := range ds {
+			if d := &ds[i]; d.Outcome != first.Outcome || d.Source != first.Source || !d.At.Equal(first.At) {
+				return measure.Answer{}, fmt.Errorf("equal buckets were decided differently: %+v, %+v", *first, *d)
+			}
+		}
+		return answer(*first, nil)
 	}
 }
 

@@ -3,6 +3,7 @@ package report
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -72,4 +73,13 @@ func firstLine(path string) string {
 	}
 	line, _, _ := strings.Cut(string(content), "\n")
 	return line
+}
+
+// busy tells whether other work took a fifth of the machine or more in the minute before.
+func (m Machine) busy() bool {
+	var load float64
+	if _, err := fmt.Sscan(m.Load, &load); err != nil {
+		return false
+	}
+	return load > float64(m.Cores)/5
 }

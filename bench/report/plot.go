@@ -41,9 +41,11 @@ const plotStyle = `<style>
   .ink { fill: #1f2933; } .soft { fill: #5b6673; } .grid { stroke: #d8dee6; } .one { stroke: #5b6673; }
   .ours { fill: #0f766e; } .peer { fill: #8a9bb4; } .bare { fill: #c3cad3; } .strong { font-weight: 600; }
   .title { font-size: 15px; font-weight: 600; } .back { fill: #ffffff; }
+  .halo { paint-order: stroke; stroke: #ffffff; stroke-width: 4px; }
   @media (prefers-color-scheme: dark) {
     .ink { fill: #e6edf3; } .soft { fill: #9aa7b4; } .grid { stroke: #2d3640; } .one { stroke: #9aa7b4; }
     .ours { fill: #2dd4bf; } .peer { fill: #6b7f9c; } .bare { fill: #47525e; } .back { fill: #0d1117; }
+    .halo { stroke: #0d1117; }
   }
 </style>
 `
@@ -57,6 +59,15 @@ type group struct {
 type ratioBar struct {
 	name  string
 	ratio float64
+}
+
+// add appends a bar; Headgate's comes first.
+func (g *group) add(b ratioBar) {
+	if b.name == peers.Headgate {
+		g.bars = append([]ratioBar{b}, g.bars...)
+		return
+	}
+	g.bars = append(g.bars, b)
 }
 
 func (p plot) groups(r *suite.Result) []group {
@@ -73,7 +84,7 @@ func (p plot) groups(r *suite.Result) []group {
 		for j := range w.Contenders {
 			c := &w.Contenders[j]
 			if ratio := suite.Ratio(c, base, p.figure); c.Name != peers.RedisRate && !math.IsNaN(ratio) && ratio > 0 {
-				g.bars = append(g.bars, ratioBar{c.Name, ratio})
+				g.add(ratioBar{c.Name, ratio})
 			}
 		}
 		if len(g.bars) > 0 {
@@ -83,8 +94,11 @@ func (p plot) groups(r *suite.Result) []group {
 	return all
 }
 
-// axis maps ratios to px; it spans whole decades.
+// axis maps ratios to px; it spans whole decades. Bars beyond its ends are cut there, so that a contender that broke down
+// does not squeeze the others; their labels tell the figure.
 type axis struct{ low, high int }
+
+const lowest, highest = -2, 3 // decades
 
 func newAxis(groups []group) axis {
 	a := axis{-1, 1}
@@ -94,12 +108,13 @@ func newAxis(groups []group) axis {
 			a.low, a.high = min(a.low, int(math.Floor(decade))), max(a.high, int(math.Ceil(decade)))
 		}
 	}
-	return a
+	return axis{max(a.low, lowest), min(a.high, highest)}
 }
 
 func (a axis) x(ratio float64) float64 {
 	const width = plotWidth - 2*plotMargin - labelWidth
-	return plotMargin + width*(math.Log10(ratio)-float64(a.low))/float64(a.high-a.low)
+	decade := min(max(math.Log10(ratio), float64(a.low)), float64(a.high))
+	return plotMargin + width*(decade-float64(a.low))/float64(a.high-a.low)
 }
 
 // write draws the chart as SVG. It writes nothing that can't be drawn: without a group there is a title alone.
@@ -115,7 +130,7 @@ func (p plot) write(w io.Writer, r *suite.Result) error {
 		plotWidth, height, plotWidth, height, p.title)
 	t.printf("%s<rect class=\"back\" width=\"100%%\" height=\"100%%\"/>\n", plotStyle)
 	t.printf("<text class=\"ink title\" x=\"%d\" y=\"24\">%s</text>\n", plotMargin, p.title)
-	t.printf("<text class=\"soft\" x=\"%d\" y=\"41\">redis_rate is the line at 1; logarithmic axis, %s</text>\n", plotMargin, p.better)
+	t.printf("<text class=\"soft\" x=\"%d\" y=\"41\">redis_rate is the line at 1; logarithmic axis, bars end at its ends; %s</text>\n", plotMargin, p.better)
 	for decade := a.low; decade <= a.high; decade++ {
 		x, class := a.x(math.Pow10(decade)), "grid"
 		if decade == 0 {
@@ -126,7 +141,7 @@ func (p plot) write(w io.Writer, r *suite.Result) error {
 	}
 	y := plotHeader
 	for _, g := range groups {
-		t.printf("<text class=\"ink strong\" x=\"%d\" y=\"%d\">%s</text>\n", plotMargin, y+groupHeader-7, html.EscapeString(g.title))
+		t.printf("<text class=\"ink strong halo\" x=\"%d\" y=\"%d\">%s</text>\n", plotMargin, y+groupHeader-7, html.EscapeString(g.title))
 		y += groupHeader
 		for _, b := range g.bars {
 			t.bar(a, b, y)
@@ -150,7 +165,7 @@ func (t *text) bar(a axis, b ratioBar, y int) {
 	}
 	from, to := min(one, end), max(one, end)
 	t.printf("<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"1.5\"/>\n", class, from, y, max(to-from, 1), barHeight)
-	t.printf("<text class=\"ink%s\" x=\"%.1f\" y=\"%d\">%s %s</text>\n", weight, to+5, y+barHeight-2, html.EscapeString(b.name), number(b.ratio))
+	t.printf("<text class=\"ink%s\" x=\"%.1f\" y=\"%d\">%s %s×</text>\n", weight, to+5, y+barHeight-2, html.EscapeString(b.name), number(b.ratio))
 }
 
 func decadeLabel(decade int) string {

@@ -27,7 +27,7 @@ type Settings struct {
 // fairness tells how the contenders were treated alike.
 func (r *Report) fairness() []string {
 	m, s := r.Machine, r.Settings
-	return []string{
+	lines := []string{
 		fmt.Sprintf("%s, %d cores, Linux %s, %s, Redis %s on the same machine; load before: %s", m.CPU, m.Cores, m.Kernel, m.Go, m.Redis, m.Load),
 		fmt.Sprintf("go-redis %s, redis_rate %s, ulule/limiter %s, throttled %s",
 			m.Modules[modules[0]], m.Modules[modules[1]], m.Modules[modules[2]], m.Modules[modules[3]]),
@@ -36,6 +36,10 @@ func (r *Report) fairness() []string {
 			s.Rounds, time.Duration(s.RoundSeconds*float64(time.Second))),
 		"Figures are medians of the rounds; a ratio is the median of the ratios within each round.",
 	}
+	if m.busy() {
+		lines = append(lines, "THIS MACHINE WAS BUSY with other work: don't trust figures that are close to their bars.")
+	}
+	return lines
 }
 
 // WriteJSON writes everything, for programs.

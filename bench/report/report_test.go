@@ -63,6 +63,20 @@ func TestTheTextTellsFiguresBarsAndFaults(t *testing.T) {
 	}
 }
 
+func TestABusyMachineIsTold(t *testing.T) {
+	r := sample()
+	for load, want := range map[string]bool{"0.10 9 9": false, "1.90 0 0": true, "unknown": false} {
+		r.Machine.Load, r.Machine.Cores = load, 2
+		var out bytes.Buffer
+		if err := r.WriteText(&out); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "BUSY"); got != want {
+			t.Errorf("load %q: told %v", load, got)
+		}
+	}
+}
+
 func TestAFullDiskIsAnError(t *testing.T) {
 	if err := sample().WriteText(failing{}); !errors.Is(err, errFull) {
 		t.Errorf("got %v", err)

@@ -145,17 +145,17 @@ func Rates(c *ContenderResult) []float64 {
 	return c.figures(func(s measure.Sample) float64 { return s.Rate })
 }
 
-// P50s, P99s and P999s are a contender's latencies in ns, round by round.
+// P50s are a contender's median latencies in ns, round by round.
 func P50s(c *ContenderResult) []float64 {
 	return c.figures(func(s measure.Sample) float64 { return float64(s.P50) })
 }
 
-// P99s: see P50s.
+// P99s are a contender's 99th percentiles in ns, round by round.
 func P99s(c *ContenderResult) []float64 {
 	return c.figures(func(s measure.Sample) float64 { return float64(s.P99) })
 }
 
-// P999s: see P50s.
+// P999s are a contender's 99.9th percentiles in ns, round by round.
 func P999s(c *ContenderResult) []float64 {
 	return c.figures(func(s measure.Sample) float64 { return float64(s.P999) })
 }

@@ -126,7 +126,11 @@ func (r *runner) countSteps() int {
 // step tells where the run stands, before the work.
 func (r *runner) step(id string, round int, contender string) {
 	if r.Progress != nil {
-		r.Progress(Step{ID: id, Round: round + 1, Rounds: r.Rounds, Contender: contender, Done: r.done, Total: r.total})
+		rounds := r.Rounds
+		if id == memory {
+			rounds = 1
+		}
+		r.Progress(Step{ID: id, Round: round + 1, Rounds: rounds, Contender: contender, Done: r.done, Total: r.total})
 	}
 	r.done++
 }

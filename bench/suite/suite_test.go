@@ -37,7 +37,7 @@ func brief(only ...string) suite.Options {
 // Each contender decides on every kind of work, takes the rounds in turn, and Headgate's decisions equal the model's.
 func TestEveryContenderDoesEveryWorkItEnters(t *testing.T) {
 	var steps []suite.Step
-	o := brief("hot-10", "refused", "contended", "keys-100", "all-100")
+	o := brief("hot-10", "refused", "contended", "keys-100", "all")
 	o.Progress = func(s suite.Step) { steps = append(steps, s) }
 	result, err := suite.Run(t.Context(), o)
 	if err != nil {

@@ -28,6 +28,7 @@ const (
 	contended100                 = "contended-100"
 	keys100, keys1000            = "keys-100", "keys-1000"
 	all100                       = "all-100"
+	allContended100              = "all-contended-100"
 	refusal                      = "refusal"
 	memory                       = "memory"
 )
@@ -65,10 +66,15 @@ func Workloads() []Workload {
 			Limit: perKey, Without: []string{peers.NoOp},
 		})
 	}
-	return append(all, Workload{
-		ID: all100, Title: "two hot buckets at once (others: two calls), 100 goroutines", Goroutines: 100, Buckets: 2, Limit: plenty,
-		Without: append([]string{peers.Throttled, peers.Headgate}, bare...),
-	})
+	return append(all,
+		Workload{
+			ID: all100, Title: "two hot buckets at once (others: two calls), 100 goroutines", Goroutines: 100, Buckets: 2, Limit: plenty,
+			Without: append([]string{peers.Throttled}, bare...),
+		},
+		Workload{
+			ID: allContended100, Title: "two buckets of 100,000/s at once, granted and refused, 100 goroutines", Goroutines: 100, Buckets: 2,
+			Limit: contested, Without: append([]string{peers.RedisRate, peers.Ulule, peers.CallerClock, peers.Throttled}, bare...),
+		})
 }
 
 // contenders returns those of the wanted ones that the work means something to.
