@@ -97,7 +97,7 @@ type lane struct {
 	idle    chan struct{} // Close waits for it
 	// quick is for callers that make a trip themselves, which spares a change of goroutines, dear on few cores: on it a
 	// silent Redis can't hold them longer than the deadline. nil where go-redis has no such connection.
-	quick    func() *bucket.Engine
+	quick    *bucket.Engine
 	answered int64 // when Redis last answered, ns since the client's start
 	probed   atomic.Pointer[bucket.Target]
 }
@@ -108,7 +108,7 @@ type groupKey struct {
 	permits int64
 }
 
-func newLane(c *Client, quick func() *bucket.Engine, reload func()) *lane {
+func newLane(c *Client, quick *bucket.Engine, reload func()) *lane {
 	l := &lane{client: c, quick: quick, answered: -int64(freshness), keyed: map[groupKey]*group{}, flying: map[*flight]struct{}{}}
 	l.watch = time.AfterFunc(time.Hour, l.patrol)
 	l.watch.Stop()
@@ -147,7 +147,7 @@ func (l *lane) launch(j job, alone bool) {
 	f := l.enqueue(j)
 	l.mu.Unlock()
 	if f != nil && alone {
-		f = l.trip(f, l.quick())
+		f = l.trip(f, l.quick)
 	}
 	if f != nil {
 		go l.fly(f)

@@ -1,8 +1,6 @@
 package client
 
 import (
-	"sync"
-
 	"github.com/redis/go-redis/v9"
 
 	"github.com/headgate/headgate/internal/bucket"
@@ -19,12 +17,9 @@ func newLanes(c *Client, rdb redis.UniversalClient) lanes {
 		n = clusterLanes
 	}
 	reload := reloadOf(rdb)
-	var quick func() *bucket.Engine
-	if single, ok := rdb.(*redis.Client); ok {
-		// Made at its first use, since it shares only those hooks that were added before.
-		quick = sync.OnceValue(func() *bucket.Engine {
-			return bucket.New(single.WithTimeout(c.options.deadline), c.options.prefix)
-		})
+	var quick *bucket.Engine
+	if single, ok := rdb.(*redis.Client); ok && !c.options.hooked {
+		quick = bucket.New(single.WithTimeout(c.options.deadline), c.options.prefix)
 	}
 	all := make(lanes, n)
 	for i := range all {

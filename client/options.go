@@ -30,6 +30,7 @@ type options struct {
 	instances     int64
 	queue         int
 	denial        bool
+	hooked        bool
 	log           *slog.Logger
 }
 
@@ -65,6 +66,11 @@ func WithQueue(calls int) Option { return func(o *options) { o.queue = calls } }
 // WithLocalDenial says whether this process refuses by itself what Redis has just refused, until permits can have come
 // in and for 250 ms at most. Default true. Without it every call is put to Redis.
 func WithLocalDenial(on bool) Option { return func(o *options) { o.denial = on } }
+
+// WithHooks makes every call visible to the hooks (redis.Hook) of the Redis client. Without it a lone caller's call goes
+// past them on a standalone or Sentinel client, which spares it a change of goroutines: go-redis gives its hooks to no
+// client with timeouts of its own.
+func WithHooks() Option { return func(o *options) { o.hooked = true } }
 
 // WithLogger is where the client tells operators that Redis stopped answering, that it is back, and that usage could
 // not be reported. Default slog.Default(). It logs changes, never single calls.

@@ -286,7 +286,7 @@ func TestAFailedReportIsAddedToTheNextOne(t *testing.T) {
 // its own figures. The hook sees the times of Redis in the replies, and each report before it is sent.
 func TestAReportHoldsWholeSecondsOfRedisTime(t *testing.T) {
 	addr, prefix := testenv.Redis(t)
-	w := newWorld(t, addr, prefix)
+	w := newWorld(t, addr, prefix, client.WithHooks())
 	w.install(definition("b", 1_000_000, 1_000_000, time.Second))
 	var mu sync.Mutex
 	var decided []int64 // Redis times in µs
