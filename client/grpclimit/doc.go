@@ -1,10 +1,10 @@
 // Package grpclimit has server interceptors for gRPC that ask Headgate's buckets before a call goes on.
 //
 //	limit, err := grpclimit.New(c, map[string][]grpclimit.Rule{
-//		"/":                         {{Bucket: "api"}},                                                // all other methods
-//		"/shop.Orders/":             {{Bucket: "orders"}, {Bucket: "per-user", Key: grpclimit.Metadata("x-user")}}, // one service
-//		"/shop.Orders/Export":       {{Bucket: "exports", Key: grpclimit.FromContext(userID)}},          // one method
-//		"/grpc.health.v1.Health/":   nil,                                                                // not limited
+//		"/shop.Orders/Export":     {{Bucket: "exports", Key: grpclimit.FromContext(userID)}}, // one method
+//		"/shop.Orders/":           {{Bucket: "api"}, {Bucket: "orders"}},                     // the others of a service
+//		"/":                       {{Bucket: "api"}},                                         // all others
+//		"/grpc.health.v1.Health/": nil,                                                       // not limited
 //	})
 //	if err != nil {
 //		log.Fatal(err)

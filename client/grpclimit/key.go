@@ -35,7 +35,8 @@ func FromContext(find func(context.Context) string) func(Call) string {
 }
 
 // IP counts by the address of the client as a tells it, with x-forwarded-for or forwarded read from the metadata. Without
-// trusted proxies it is the peer's. A call whose peer has no address, as on a Unix socket, has no key.
+// trusted proxies it is the peer's. A call whose peer has no address, as on a Unix socket, has no key unless a trusts
+// sockets.
 func IP(a httplimit.Address) func(Call) string {
 	field := strings.ToLower(a.Field())
 	return func(c Call) string {

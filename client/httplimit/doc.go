@@ -1,8 +1,8 @@
 // Package httplimit is middleware for net/http that asks Headgate's buckets before a request goes on.
 //
 //	limit, err := httplimit.New(c, []httplimit.Rule{
-//		{Bucket: "api"},                                                  // everybody together
-//		{Bucket: "api-per-user", Key: httplimit.FromContext(userID)},      // each user
+//		{Bucket: "api"},                                              // everybody together
+//		{Bucket: "api-per-user", Key: httplimit.FromContext(userID)}, // each user
 //	})
 //	if err != nil {
 //		log.Fatal(err)
@@ -26,7 +26,7 @@
 // May 2026), lists of structured fields (RFC 9651) with one item a rule:
 //
 //	RateLimit-Policy: "api";q=1000, "api-per-user";q=20
-//	RateLimit: "api";r=412;t=6, "api-per-user";r=0;t=1
+//	RateLimit: "api";r=412;t=6, "api-per-user";r=19;t=1
 //
 // q is the bucket's max_permits and r the permits that are left. t is in seconds, rounded up: the time until the bucket is
 // full again, or, at a rule that refuses, the time until the request can succeed, so that Retry-After never ends before it;
@@ -36,9 +36,9 @@
 // X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset tell of one rule, the one that refuses, else the one
 // nearest to its limit. Reset is in seconds from now, rounded up, until the bucket is full again; it is no point in time.
 //
-// Allowed answers have these fields too. Rules in shadow mode never refuse and are in no field; neither are decisions
-// that nobody counted, such as those of the failure policies open and closed. The middleware leaves the ResponseWriter as
-// it is, so handlers may stream, flush and hijack.
+// Allowed answers have these fields too. Rules in shadow mode never refuse and are in no field; where nobody counted, as
+// under the failure policies open and closed, a rule is in RateLimit-Policy alone. The middleware leaves the ResponseWriter
+// as it is, so handlers may stream, flush and hijack.
 //
 // # Keys
 //

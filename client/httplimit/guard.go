@@ -50,7 +50,7 @@ func NewGuard[R any](limiter Limiter, rules []RuleFor[R], o GuardOptions) (*Guar
 	return &Guard[R]{limiter: limiter, rules: slices.Clone(rules), names: names, wait: o.Wait, log: o.Logger}, nil
 }
 
-// few is the number of rules up to which asking allocates nothing of its own.
+// few is the number of rules whose requests are gathered on the stack.
 const few = 4
 
 // Decide asks the buckets of all rules that apply to r: of all, or of none when one refuses. A request that no rule

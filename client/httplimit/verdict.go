@@ -32,7 +32,8 @@ type Verdict struct {
 	Code string
 	// RetryAfter is how long to wait before the request can succeed; 0 when allowed and where waiting does not help.
 	RetryAfter time.Duration
-	// Rules are the names of the rules asked, in their order. For CodeNoKey it is the one that lacks a key.
+	// Rules are the names of the rules asked, in their order. For CodeNoKey it is the one that lacks a key. Don't change
+	// the list; other requests have it too.
 	Rules []string
 	// Decisions are the answers to Rules, in the same order; none where the SDK was not asked or returned an error.
 	Decisions []client.Decision
