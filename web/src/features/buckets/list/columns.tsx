@@ -56,12 +56,12 @@ function NameCell({ bucket }: { bucket: Bucket }) {
 function LimitCell({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
   return (
-    <>
+    <div>
       <LimitText limit={bucket} />
       <Text size="sm" c="dimmed">
         {t(`algorithm.${bucket.algorithm}.name`)}
       </Text>
-    </>
+    </div>
   );
 }
 
