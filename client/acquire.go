@@ -100,7 +100,7 @@ func (c *Client) decide(ctx context.Context, r *call) (Decision, *group, error) 
 const movePause = 10 * time.Millisecond
 
 // movesNow tells whether Redis Cluster refused a call because its keys are being moved: nothing ran.
-func movesNow(err error) bool { return redis.HasErrorPrefix(err, "TRYAGAIN") }
+func movesNow(err error) bool { return err != nil && redis.HasErrorPrefix(err, "TRYAGAIN") }
 
 // travel puts a call to Redis and waits for the answer.
 func (c *Client) travel(ctx context.Context, k *known, r *call) (*group, error) {

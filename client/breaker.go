@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/headgate/headgate/internal/bucket"
 )
 
 const (
@@ -46,16 +44,11 @@ func (b *breaker) allows() bool { return !b.open.Load() }
 
 // note takes in how Redis answered a call.
 func (b *breaker) note(err error) {
-	var unasked *bucket.InvalidError
 	switch {
-	case err == nil || repliedByRedis(err):
-		if b.failures.Load() != 0 {
-			b.reset()
-		}
-	case errors.As(err, &unasked):
-		// The engine refused to ask: this says nothing about Redis.
-	default:
+	case err != nil && !repliedByRedis(err):
 		b.failed(err)
+	case b.failures.Load() != 0:
+		b.reset()
 	}
 }
 

@@ -63,7 +63,8 @@ func (g *group) checkOut(v int64) {
 // board puts the group on a flight.
 func (g *group) board(f *flight) {
 	if g.target.Facts == nil {
-		g.call = f.add(&bucket.Call{Target: g.target})
+		g.call = &bucket.Call{Target: g.target}
+		f.questions = append(f.questions, g.call)
 		return
 	}
 	call := f.callOf(g.target, g.shard)

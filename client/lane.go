@@ -38,9 +38,9 @@ type job interface {
 type flight struct {
 	jobs      []job
 	questions []bucket.Question
-	calls     map[callKey]*bucket.Call
-	last      *bucket.Call
-	all       *bucket.AllCall // that the next composite calls go into, with allParts parts so far
+	row       *callRow             // that the next group goes into
+	rows      map[callKey]*callRow // the others; nil while there is but one
+	all       *bucket.AllCall      // that the next composite calls go into, with allParts parts so far
 	allParts  int
 	callers   int
 	since     int64       // when the oldest job was queued, ns since the client's start
@@ -48,32 +48,51 @@ type flight struct {
 	over      atomic.Bool // landed or given up
 }
 
+// callRow is a script call on a bucket, with room for the one entry that most have.
+type callRow struct {
+	bucket.Call
+	room [1]bucket.Entry
+}
+
 type callKey struct {
 	target *bucket.Target
 	shard  int
 }
 
-func (f *flight) add(c *bucket.Call) *bucket.Call {
-	f.questions = append(f.questions, c)
-	return c
-}
-
 // callOf is the script call that a group's entry goes into.
 func (f *flight) callOf(target *bucket.Target, shard int) *bucket.Call {
-	if c := f.last; c != nil && c.Target == target && c.Shard == shard && len(c.Entries) < mostEntries {
-		return c
+	if r := f.row; r != nil && r.takes(target, shard) {
+		return &r.Call
 	}
 	key := callKey{target, shard}
-	c := f.calls[key]
-	if c == nil || len(c.Entries) >= mostEntries {
-		c = f.add(&bucket.Call{Target: target, Shard: shard})
-		if f.calls == nil {
-			f.calls = map[callKey]*bucket.Call{}
+	if old := f.row; old != nil {
+		if f.rows == nil {
+			f.rows = map[callKey]*callRow{}
 		}
-		f.calls[key] = c
+		f.rows[callKey{old.Target, old.Shard}] = old
+		if r := f.rows[key]; r != nil && r.takes(target, shard) {
+			f.row = r
+			return &r.Call
+		}
 	}
-	f.last = c
-	return c
+	r := &callRow{Call: bucket.Call{Target: target, Shard: shard}}
+	r.Entries = r.room[:0]
+	f.row = r
+	f.questions = append(f.questions, &r.Call)
+	return &r.Call
+}
+
+func (r *callRow) takes(target *bucket.Target, shard int) bool {
+	return r.Target == target && r.Shard == shard && len(r.Entries) < mostEntries
+}
+
+// reset makes a flight that has landed as good as new.
+func (f *flight) reset() {
+	clear(f.jobs)
+	clear(f.questions)
+	clear(f.rows)
+	f.jobs, f.questions, f.row, f.all, f.allParts = f.jobs[:0], f.questions[:0], nil, nil, 0
+	f.over.Store(false)
 }
 
 // lane carries calls to Redis. While flights are under way new calls queue, and the next flight takes them all, so that
@@ -85,6 +104,7 @@ type lane struct {
 
 	mu      sync.Mutex
 	keyed   map[groupKey]*group // open groups of keyed buckets
+	spare   *flight             // that has landed
 	openAll []*allGroup         // open groups of composite calls
 	queue   []job
 	waiting int // callers in queue
@@ -241,8 +261,16 @@ func (l *lane) drop(gone job) {
 
 // depart makes a flight of everything that waits.
 func (l *lane) depart() *flight {
-	f := &flight{jobs: l.queue, callers: l.waiting, sent: l.client.sinceStart()}
-	l.sealAll()
+	f := l.spare
+	if l.spare = nil; f == nil {
+		f = &flight{}
+	}
+	f.jobs, l.queue = l.queue, f.jobs
+	f.callers, f.sent = l.waiting, l.client.sinceStart()
+	for _, j := range f.jobs {
+		j.seal()
+	}
+	l.forget()
 	l.crowded = f.callers >= crowd
 	f.since = f.sent
 	for _, j := range f.jobs {
@@ -253,12 +281,9 @@ func (l *lane) depart() *flight {
 	return f
 }
 
-// sealAll empties the queue: nobody can join what was in it.
-func (l *lane) sealAll() {
-	for _, j := range l.queue {
-		j.seal()
-	}
-	l.queue, l.waiting, l.openAll = nil, 0, l.openAll[:0]
+// forget makes the lane empty of what has just left it: nobody can join that any more.
+func (l *lane) forget() {
+	l.waiting, l.openAll = 0, l.openAll[:0]
 	clear(l.keyed)
 }
 
@@ -294,6 +319,8 @@ func (l *lane) arrive(f *flight, err error) *flight {
 	l.client.observe(f, received)
 	l.mu.Lock()
 	delete(l.flying, f)
+	f.reset()
+	l.spare = f
 	if err == nil {
 		l.answered = received
 	}

@@ -97,7 +97,11 @@ func (l *lane) rearm() {
 func (l *lane) shed(reason error) {
 	l.mu.Lock()
 	f := &flight{jobs: l.queue}
-	l.sealAll()
+	for _, j := range f.jobs {
+		j.seal()
+	}
+	l.queue = nil
+	l.forget()
 	l.mu.Unlock()
 	f.fail(reason)
 }

@@ -23,21 +23,28 @@ func (c *Client) Wait(ctx context.Context, name string, opts ...CallOption) (Dec
 	if !r.hasMaxWait {
 		r.wait = bucket.MaxWaitBound
 	}
+	limit := began.Add(min(r.wait, bucket.MaxWaitBound))
 	if until, ok := ctx.Deadline(); ok {
-		r.wait = min(r.wait, time.Until(until))
+		limit = earlier(limit, until)
 	}
-	limit := began.Add(r.wait)
 	for {
-		if r.wait = time.Until(limit); r.wait < 0 || c.isShadow(name) {
+		r.wait = max(0, time.Until(limit))
+		if f := c.book.find(name).facts(); f != nil && f.Mode == bucket.ModeShadow {
 			r.wait = 0
 		}
 		d, g, err := c.decide(ctx, &r)
-		switch {
-		case err != nil || d.Shadow:
+		if err != nil {
 			return d, err
-		case d.Outcome == Granted && g != nil && g.wait > 0:
+		}
+		if d.Outcome == Granted && g != nil && g.wait > 0 {
 			return c.awaitTurn(ctx, g, d, limit)
-		case d.Outcome != Limited || !c.worthWaiting(name, d, began, limit):
+		}
+		f := c.book.find(name).facts()
+		if d.Outcome != Limited || d.Shadow || f == nil || !isWorthAsking(&d, f) {
+			return d, nil
+		}
+		limit = earlier(limit, began.Add(f.MaxWait))
+		if time.Until(limit) < d.RetryAfter {
 			return d, nil
 		}
 		if err := sleep(ctx, d.RetryAfter); err != nil {
@@ -46,29 +53,28 @@ func (c *Client) Wait(ctx context.Context, name string, opts ...CallOption) (Dec
 	}
 }
 
-// isShadow tells whether the bucket is known to be in shadow mode.
-func (c *Client) isShadow(name string) bool {
-	f := c.book.find(name).facts()
-	return f != nil && f.Mode == bucket.ModeShadow
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
-// worthWaiting tells whether a refused call can be granted before the limit by asking again. A token bucket in Redis has
-// said already that it can't.
-func (c *Client) worthWaiting(name string, d Decision, began, limit time.Time) bool {
-	f := c.book.find(name).facts()
-	if f == nil || d.RetryAfter <= 0 || time.Until(limit) < d.RetryAfter || time.Since(began)+d.RetryAfter > f.MaxWait {
-		return false
-	}
-	return d.Source != SourceRedis || f.Algorithm != bucket.TokenBucket
+// isWorthAsking tells whether a refused call can be granted by asking again later. A token bucket in Redis has said
+// already that it won't be in time.
+func isWorthAsking(d *Decision, f *bucket.Facts) bool {
+	return d.RetryAfter > 0 && (d.Source == SourceLocal || f.Algorithm != bucket.TokenBucket)
 }
 
 // awaitTurn sleeps until reserved permits are there. The time counts from the answer, when they were granted at the
 // latest, so no permit is used too early.
 func (c *Client) awaitTurn(ctx context.Context, g *group, d Decision, limit time.Time) (Decision, error) {
 	turn := g.res.RetryAfter
-	if turn > 0 && time.Now().Add(turn).After(limit) {
+	if turn > 0 && (d.Shadow || time.Now().Add(turn).After(limit)) {
 		g.lane.giveBack(g, g.permits)
-		d.Outcome, d.Allowed, d.RetryAfter = Limited, false, turn
+		c.count(g.known, g.repl.Facts, g.permits, Limited, g.now)
+		d.Outcome, d.RetryAfter = Limited, turn
+		d.allow(g.repl.Facts)
 		return d, nil
 	}
 	if err := sleep(ctx, turn); err != nil {
@@ -81,7 +87,7 @@ func (c *Client) awaitTurn(ctx context.Context, g *group, d Decision, limit time
 // sleep returns the context's error if that ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
-		return nil
+		return ctx.Err()
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()

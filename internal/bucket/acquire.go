@@ -24,6 +24,8 @@ type Call struct {
 
 	Reply Reply // after Ask
 	Err   error // after Ask: *InvalidError, or why Redis gave no answer
+
+	one [1]Result // where Reply.Results of a single entry lie
 }
 
 // Entry is a row of Count equal calls for Permits each, answered as if they had come one by one.
@@ -129,6 +131,9 @@ func (e *Engine) Ask(ctx context.Context, questions ...Question) error {
 
 // silence is err unless Redis answered, be it with an error.
 func silence(err error) error {
+	if err == nil {
+		return nil
+	}
 	var reply redis.Error
 	if errors.As(err, &reply) {
 		return nil
@@ -168,7 +173,7 @@ func (c *Call) request() (request, error) {
 		pairs = 1
 	}
 	r := newRequest(s, 1+len(entries), 3+2*pairs)
-	r.args = append(r.args, t.places[c.Shard].definition)
+	r.args = append(r.args, t.places[c.Shard].boxed)
 	if t.Keyed() {
 		states := make([]string, len(entries))
 		for i := range entries {

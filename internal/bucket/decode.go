@@ -90,7 +90,7 @@ func (c *Call) decode(value any) (Reply, error) {
 	t := tupleOf(value)
 	r, decided := t.head(c.Target.Facts)
 	if decided {
-		t.results(&r, c.Entries)
+		t.results(&r, c.Entries, c.one[:])
 	}
 	if err := t.end(); err != nil {
 		return Reply{}, err
@@ -159,13 +159,16 @@ func (t *tuple) reason() Verdict {
 	}
 }
 
-func (t *tuple) results(r *Reply, entries []Entry) {
+// results reads what came of the entries, into room where that is enough.
+func (t *tuple) results(r *Reply, entries []Entry, room []Result) {
 	marked := len(t.items) == 5*len(entries)
 	if len(t.items) != 4*len(entries) && !marked {
 		t.err = errReply
 		return
 	}
-	r.Results = make([]Result, len(entries))
+	if r.Results = room[:min(len(room), len(entries))]; len(r.Results) < len(entries) {
+		r.Results = make([]Result, len(entries))
+	}
 	for i := range r.Results {
 		r.Results[i] = t.result(&entries[i])
 	}

@@ -51,8 +51,11 @@ func (e *Engine) Probe(ctx context.Context, target *Target) error {
 
 // wrap says what was attempted; nil and errors that already speak for themselves pass.
 func wrap(err error, what, name string) error {
+	if err == nil {
+		return nil
+	}
 	var own *InvalidError
-	if err == nil || errors.As(err, &own) {
+	if errors.As(err, &own) {
 		return err
 	}
 	return fmt.Errorf("%s %q: %w", what, name, err)

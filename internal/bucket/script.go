@@ -15,7 +15,10 @@ const format = "2"
 var luaFiles embed.FS
 
 // script is a Lua script as Redis gets it: the shared chunks that it needs, then its own file.
-type script struct{ text, sha string }
+type script struct {
+	text, sha string
+	boxedSHA  any // sha as an argument
+}
 
 // Every algorithm has a chunk that makes a table of the same functions.
 const (
@@ -79,7 +82,8 @@ func compose(chunks, line, own string) *script {
 	}
 	text := strings.Join(append(parts, luaFile(own)), "\n")
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // see the import
-	return &script{text: text, sha: hex.EncodeToString(sum[:])}
+	sha := hex.EncodeToString(sum[:])
+	return &script{text: text, sha: sha, boxedSHA: sha}
 }
 
 func luaFile(name string) string {

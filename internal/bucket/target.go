@@ -15,6 +15,7 @@ type Target struct {
 // place is one shard: its copy of the definition and what its state keys begin with.
 type place struct {
 	definition, stem string
+	boxed            any // definition as an argument
 	slot             int
 }
 
@@ -31,7 +32,7 @@ func (e *Engine) Target(name, app string, facts *Facts) (*Target, error) {
 	}
 	t := &Target{Name: name, App: app, Facts: facts, revision: "0"}
 	if facts == nil {
-		t.places = []place{{definition: e.keys.definition(name), slot: slotOf(name)}}
+		t.places = []place{{definition: e.keys.definition(name), boxed: e.keys.definition(name), slot: slotOf(name)}}
 		return t, nil
 	}
 	if facts.Shards < 1 || facts.Shards > ShardsBound {
@@ -41,7 +42,7 @@ func (e *Engine) Target(name, app string, facts *Facts) (*Target, error) {
 	t.places = make([]place, facts.Shards)
 	for i := range t.places {
 		definition := e.keys.shard(name, facts.Shards, i)
-		t.places[i] = place{definition, stateStem(definition, facts.Partition, app), slotOf(tagOf(definition))}
+		t.places[i] = place{definition, stateStem(definition, facts.Partition, app), definition, slotOf(tagOf(definition))}
 	}
 	return t, nil
 }
