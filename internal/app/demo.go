@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
@@ -36,38 +35,6 @@ var demoApps = []demoApp{
 	{"checkout", "Basket, payment and order service", []model.Member{{User: "olivia", Role: model.AppOwner}, {User: "victor", Role: model.AppViewer}}},
 	{"mobile", "Backend of the mobile apps", []model.Member{{User: "olivia", Role: model.AppOwner}}},
 	{"search", "Product search", []model.Member{{User: "sam", Role: model.AppOwner}}},
-}
-
-type demoBucket struct {
-	name       string
-	definition model.Definition
-}
-
-var demoBuckets = []demoBucket{
-	{"partner-api", model.Definition{
-		Description: "The payment partner's contract: 50 calls a second, bursts of 100.",
-		Labels:      map[string]string{"team": "payments", "tier": "gold"},
-		Apps:        []string{"checkout", "mobile"}, Owners: []string{"olivia"},
-		MaxPermits: 100, Rate: 50, Partition: model.PartitionShared, OnRedisFailure: model.FailLocal,
-	}},
-	{"login-attempts", model.Definition{
-		Description: "Logins per user: 5 at once, then one every 12 seconds.",
-		Labels:      map[string]string{"team": "identity"},
-		Apps:        []string{"mobile"}, Owners: []string{"olivia"},
-		MaxPermits: 5, Rate: 5, Period: time.Minute, Partition: model.PartitionKey, OnRedisFailure: model.FailClosed,
-	}},
-	{"mail-sending", model.Definition{
-		Description: "What the mail provider takes from each app: 240 an hour.",
-		Labels:      map[string]string{"team": "platform"},
-		Apps:        []string{model.AllApps}, Owners: []string{"admin"},
-		MaxPermits: 40, Rate: 240, Period: time.Hour, Partition: model.PartitionApp,
-	}},
-	{"search-queries", model.Definition{
-		Description: "Queries of one visitor. In shadow until the team trusts the figures.",
-		Labels:      map[string]string{"team": "search"},
-		Apps:        []string{"search"}, Owners: []string{"sam"},
-		MaxPermits: 20, Rate: 10, Partition: model.PartitionKey, Mode: model.ModeShadow,
-	}},
 }
 
 // seedDemo fills an empty embedded database with sample people, apps and buckets. A database that has users already

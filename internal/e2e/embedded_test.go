@@ -14,24 +14,27 @@ func embeddedSettings(dir string, more ...string) []string {
 	return append([]string{"HEADGATE_DATA_DIR=" + dir, "HEADGATE_EMBEDDED_REDIS_LISTEN=127.0.0.1:0"}, more...)
 }
 
-// `admin serve --embedded` comes up with sample data, its logins printed, and traffic that the console can show.
+// `admin serve --embedded` comes up with sample data, its logins printed, and traffic that the console can show, on a bucket
+// of each algorithm.
 func TestEmbeddedStartShowsSampleTraffic(t *testing.T) {
 	a := startAdmin(t, embeddedSettings(t.TempDir()), "serve", "--embedded")
 	for _, wanted := range []string{a.URL, "headgate-demo", "olivia", "audrey", "for evaluation only"} {
 		a.waitFor(wanted)
 	}
-	olivia := a.login("olivia", "headgate-demo")
-	testenv.Eventually(t, 15*time.Second, "granted permits are reported", func() bool {
-		usage := olivia.must(http.StatusOK, http.MethodGet, "/buckets/partner-api/usage?minutes=2", nil, nil)
-		items, _ := usage.Body["items"].([]any)
-		for _, item := range items {
-			row, _ := item.(map[string]any)
-			if granted, _ := row["granted"].(float64); granted > 0 {
-				return true
+	root := a.login("admin", "headgate-demo")
+	for _, bucket := range []string{"partner-api", "message-quota", "page-views", "password-resets", "report-exports"} {
+		testenv.Eventually(t, 15*time.Second, "granted permits of "+bucket+" are reported", func() bool {
+			usage := root.must(http.StatusOK, http.MethodGet, "/buckets/"+bucket+"/usage?minutes=2", nil, nil)
+			items, _ := usage.Body["items"].([]any)
+			for _, item := range items {
+				row, _ := item.(map[string]any)
+				if granted, _ := row["granted"].(float64); granted > 0 {
+					return true
+				}
 			}
-		}
-		return false
-	})
+			return false
+		})
+	}
 	if err := a.interrupt(); err != nil {
 		t.Errorf("Ctrl-C ended with %v", err)
 	}
