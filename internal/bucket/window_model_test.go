@@ -228,15 +228,29 @@ func (m *windowModel) settle(key string, now int64) {
 	m.store(key, v, now)
 }
 
-// search finds the first instant after v.at at which n permits are there, among all at which anything changes. Of what was
-// granted before the birth, since the clock was set back, it is enough that it is back before the limit grows.
+// search finds the first instant after v.at at which n permits are there, among all at which anything changes.
 func (m *windowModel) search(v windowView, n int64) int64 {
+	if m.algorithm != bucket.FixedWindow && len(v.grants) > 0 && v.grants[0].at < m.born {
+		return m.searchUnborn(v, n)
+	}
 	for _, at := range m.changes(v, n) {
 		if at > v.at && m.limit(at)-m.used(v, at) >= n {
 			return at
 		}
-		if at > v.at && len(v.grants) > 0 && v.grants[0].at < m.born && m.rule().max-m.used(v, at) >= n {
-			return m.grownTo(m.used(v, at) + n)
+	}
+	panic("no instant at which the permits are there")
+}
+
+// searchUnborn is search where the clock was set back to before the birth. Then it is enough that the permits are there,
+// though they may be so a little earlier: what was granted before the birth may be back while the limit grows.
+func (m *windowModel) searchUnborn(v windowView, n int64) int64 {
+	for _, at := range append([]int64{v.at}, m.changes(v, n)...) {
+		switch used := m.used(v, at); {
+		case at < v.at || used+n > m.rule().max:
+		case at < m.born:
+			return at
+		default:
+			return max(at, m.grownTo(used+n))
 		}
 	}
 	panic("no instant at which the permits are there")
