@@ -10,10 +10,11 @@ import (
 // model is one bucket in rational arithmetic: it keeps how many permits each partition had when, instead of the instant
 // at which it was empty, and knows nothing of the scripts' units, ids or limbs. Instants are µs of the tests' time.
 type model struct {
-	rules []modelRule // of this generation, the present one last
-	born  int64       // 0 = the generation started full
-	parts map[string]*modelPart
-	exact bool // forgets neither state nor rules: what a partition truly has, an upper bound for what Redis may grant
+	rules   []modelRule // of this generation, the present one last
+	born    int64       // 0 = the generation started full
+	parts   map[string]*modelPart
+	maxWait time.Duration
+	exact   bool // forgets neither state nor rules: what a partition truly has, an upper bound for what Redis may grant
 }
 
 type modelRule struct {
@@ -37,7 +38,7 @@ func newModelRule(d bucket.Definition, at int64) modelRule {
 }
 
 func newModel(d bucket.Definition, at, born int64, exact bool) *model {
-	return &model{rules: []modelRule{newModelRule(d, at)}, born: born, parts: map[string]*modelPart{}, exact: exact}
+	return &model{rules: []modelRule{newModelRule(d, at)}, born: born, parts: map[string]*modelPart{}, maxWait: d.MaxWait, exact: exact}
 }
 
 func (m *model) present() modelRule { return m.rules[len(m.rules)-1] }
@@ -79,9 +80,17 @@ func (m *model) level(key string, now int64) *big.Rat {
 		return m.absent(now)
 	}
 	if oldest := m.oldest(); p.rule < oldest {
-		return m.carry(new(big.Rat), m.rules[oldest].at, oldest, now)
+		return m.carry(m.forgotten(p, oldest), m.rules[oldest].at, oldest, now)
 	}
 	return m.carry(p.level, p.t, p.rule, now)
+}
+
+// forgotten is what a partition whose rule is not kept any more counts as having when the oldest that is kept began:
+// nothing, or a debt that ends when its own would have.
+func (m *model) forgotten(p *modelPart, oldest int) *big.Rat {
+	owed := new(big.Rat).Quo(p.level, m.rules[p.rule].rate)
+	ends := p.t + ceil(owed.Neg(owed))
+	return new(big.Rat).Mul(rat(-max(0, ends-m.rules[oldest].at)), m.rules[oldest].rate)
 }
 
 func (m *model) oldest() int {
@@ -112,6 +121,9 @@ func change(from, to modelRule, level *big.Rat) *big.Rat {
 		den := new(big.Rat).SetInt(to.rate.Denom())
 		units := new(big.Rat).Mul(level, den)
 		level = new(big.Rat).Quo(new(big.Rat).SetInt(floorInt(units)), den)
+		// No debt is deeper than what the longest wait brings in.
+		longest := rat(bucket.MaxWaitBound.Microseconds())
+		level = most(level, longest.Neg(longest.Mul(longest, to.rate)))
 	}
 	return least(level, to.max)
 }
@@ -166,8 +178,11 @@ func (m *model) take(key string, now int64, e bucket.Entry) bucket.Result {
 	level := m.level(key, at)
 	n := rat(e.Permits)
 	res := bucket.Result{Code: bucket.CodeTooMany}
+	if e.Wait > 0 && n.Cmp(m.present().max) <= 0 {
+		return m.reserve(key, level, at, now, e)
+	}
 	if n.Cmp(m.present().max) <= 0 {
-		fit := floorInt(new(big.Rat).Quo(level, n)).Int64()
+		fit := max(0, floorInt(new(big.Rat).Quo(level, n)).Int64())
 		res.Granted = min(e.Count, fit)
 		if res.Granted > 0 {
 			level = new(big.Rat).Sub(level, rat(res.Granted*e.Permits))
@@ -179,7 +194,21 @@ func (m *model) take(key string, now int64, e bucket.Entry) bucket.Result {
 		}
 		res.RetryAfter = m.wait(level, n, at, now)
 	}
-	res.Remaining = floorInt(level).Int64()
+	res.Remaining = max(0, floorInt(level).Int64())
+	res.ResetAfter = m.wait(level, m.present().max, at, now)
+	return res
+}
+
+// reserve answers a call that waits for its turn: granted are permits that come in time, and the partition owes them.
+func (m *model) reserve(key string, level *big.Rat, at, now int64, e bucket.Entry) bucket.Result {
+	n := rat(e.Permits)
+	res := bucket.Result{Code: bucket.CodeLimited, RetryAfter: m.wait(level, n, at, now)}
+	if res.RetryAfter <= min(max(e.Wait.Truncate(time.Microsecond), time.Microsecond), m.maxWait) {
+		level = new(big.Rat).Sub(level, n)
+		m.store(key, level, at)
+		res.Code, res.Granted = bucket.CodeGranted, 1
+	}
+	res.Remaining = max(0, floorInt(level).Int64())
 	res.ResetAfter = m.wait(level, m.present().max, at, now)
 	return res
 }

@@ -92,6 +92,7 @@ func (s *story) begin(name string) {
 	s.d.Partition = pick(s.r, bucket.PartitionShared, bucket.PartitionApp, bucket.PartitionKey, bucket.PartitionAppKey)
 	s.d.AfterLoss = pick(s.r, bucket.LossRefill, bucket.LossFull)
 	s.d.Apps = []string{"checkout", "search"}
+	s.d.MaxWait = pick(s.r, 0, 10*time.Millisecond, 10*time.Second, bucket.MaxWaitBound)
 	s.randomLimit()
 	s.install(s.t, s.d)
 	s.restart()
@@ -144,8 +145,11 @@ func (s *story) call(peek bool) {
 		if s.r.IntN(8) == 0 {
 			entries[i].Count = spread(s.r, 1, bucket.PermitsBound)
 		}
+		if s.r.IntN(4) == 0 {
+			entries[i].Count, entries[i].Wait = 1, time.Duration(spread(s.r, 1, 8_000_000_000))*time.Microsecond
+		}
 		if peek {
-			entries[i].Count = 0
+			entries[i].Count, entries[i].Wait = 0, 0
 		}
 	}
 	c := s.callOf(s.t, s.d, pick(s.r, s.d.Apps...), entries...)
@@ -217,9 +221,14 @@ func (s *story) checkTruth(c bucket.Call, reply bucket.Reply, now int64) {
 		}
 		got := reply.Results[i]
 		level := s.truth.level(key, now)
-		has := floorInt(level).Int64()
+		has := max(0, floorInt(level).Int64())
 		took := got.Granted * e.Permits
-		if took+got.Remaining > has || !keyed && took+got.Remaining != has {
+		if e.Wait > 0 && took > has { // a reservation: its turn comes no sooner than its permits
+			turn := s.truth.wait(level, rat(took), now, now)
+			if got.RetryAfter < turn || !keyed && got.RetryAfter != turn {
+				s.fatal("entry %d: to wait %s for permits that come in %s", i, got.RetryAfter, turn)
+			}
+		} else if took+got.Remaining > has || !keyed && took+got.Remaining != has {
 			s.fatal("entry %d: %d granted and %d left, of %d that were there", i, took, got.Remaining, has)
 		}
 		if took > 0 {
@@ -277,6 +286,12 @@ func (s *story) edit() {
 	}
 	s.expire(at)
 	s.note("edit at %d: %+v", at, s.d)
+	if bucket.Keyed(s.d.Partition) {
+		for key := range s.truth.parts {
+			// A debt under an edit may be forgiven once the state has expired, lest every unused key counts as in debt.
+			s.evicted[key] = s.evicted[key] || s.truth.level(key, at).Sign() < 0
+		}
+	}
 	s.model.edit(s.d, at, listed)
 	s.truth.edit(s.d, at, listed)
 }

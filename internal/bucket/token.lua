@@ -109,7 +109,9 @@ end
 -- absent_after_edits(def, now): T of a partition without state where the limit was edited. The state may have expired
 -- under any rule of the generation, so it gets the lowest level that it could have now: as if emptied under the newest
 -- rule that gave such a state time to expire, at the last instant that allows it. Under the first rule of a generation a
--- partition started full (born = 0) or empty at born.
+-- partition started full (born = 0) or empty at born. (It could even have owed permits to reservations at an edit, and
+-- nobody have asked since. That is forgiven: else for a while after each edit every key never used would count as in
+-- debt.)
 local function absent_after_edits(def, now)
   local rule = def.rule
   local w, f = full_line(rule, now)
@@ -151,7 +153,8 @@ local function absent(def, now)
 end
 
 -- carried(def, rid, w, f, t, now): T under the present rule of a state of an older one; nil when it is of no rule of this
--- generation.
+-- generation. Of a rule that is not kept any more the state counts as empty when the oldest that is kept began, or, if it
+-- owed permits, when it would have ceased to.
 local function carried(def, rid, w, f, t, now)
   if rid < def.gen or rid > def.rule.rid then
     return nil
@@ -162,7 +165,10 @@ local function carried(def, rid, w, f, t, now)
     i = i - 1
   end
   if i == 0 then
-    i, w, f, t = 1, math.min(list[1].at, now), 0, 0
+    if f > 0 then
+      w = w + 1
+    end
+    i, w, f, t = 1, math.max(w, math.min(list[1].at, now)), 0, 0
   end
   return walk(list, i, w, f, t, now)
 end
