@@ -118,6 +118,7 @@ func TestAClockSetBackKeepsNoDeadInstanceAlive(t *testing.T) {
 			e.beat(t, "lives", "b")
 		}
 		expect(t, "live later", e.beat(t, "lives", "b")["b"], 1)
+		expect(t, "kept", e.rdb.HLen(t.Context(), e.ClientsKey()).Val(), 1)
 	})
 }
 

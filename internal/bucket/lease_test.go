@@ -83,6 +83,21 @@ func TestALeaseThatEndedIsHeldAgainOnlyWhereThereIsRoom(t *testing.T) {
 	})
 }
 
+// TestALeaseEndsAtItsVeryInstant: it is held until the microsecond before.
+func TestALeaseEndsAtItsVeryInstant(t *testing.T) {
+	e := miniEnv(t)
+	d := leased(2, time.Minute)
+	e.install(t, d)
+	e.lease(t, d, enter("a"))
+	e.pass(t, time.Second)
+	e.lease(t, d, enter("b"))
+	e.pass(t, 59*time.Second-time.Microsecond)
+	expect(t, "held just before", e.lease(t, d, look())[0].Held, 2)
+	e.pass(t, time.Microsecond)
+	expect(t, "held then", e.lease(t, d, look())[0].Held, 1)
+	expect(t, "release, renew", e.codes(t, d, release("a"), renew("a")), "0 2")
+}
+
 // TestARefusalSaysWhenASlotComesFree: to the microsecond, if nobody renews or releases.
 func TestARefusalSaysWhenASlotComesFree(t *testing.T) {
 	e := miniEnv(t)
@@ -145,6 +160,25 @@ func TestTheStateExpiresWithItsLastLease(t *testing.T) {
 		ttl("after the later one was released", 30*time.Second)
 		e.pass(t, 30*time.Second+time.Millisecond, d.Name)
 		expect(t, "state after the last lease", e.rdb.Exists(t.Context(), key).Val(), 0)
+	})
+}
+
+// TestDeadLeasesAreDropped: they don't pile up beside one that lives on.
+func TestDeadLeasesAreDropped(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		d := leased(4, time.Minute)
+		e.install(t, d)
+		for i := range 10 {
+			for j := range 3 {
+				expect(t, "dies", e.codes(t, d, enter(fmt.Sprintf("dies-%d-%d", i, j))), "1")
+			}
+			e.lease(t, d, enter("lives"))
+			e.pass(t, 40*time.Second, d.Name)
+			e.lease(t, d, renew("lives"))
+			e.pass(t, 20*time.Second, d.Name)
+		}
+		e.lease(t, d, renew("lives"))
+		expect(t, "members", e.rdb.ZCard(t.Context(), e.StateKey(d.Name, d.Partition, "", "")).Val(), 2)
 	})
 }
 
