@@ -48,19 +48,32 @@ type Sample struct {
 
 // Runner keeps the workers' memory from one run to the next, so that no run pays for making it.
 type Runner struct {
-	workers []*worker
-	total   Histogram
+	workers    []worker
+	histograms []Histogram // one for each worker
+	failures   []failure   // one for each worker
+	total      Histogram
 }
 
+// worker is what its goroutine writes at each operation, in one cache line. With a thousand of them the loop would else
+// cost as much as some of the operations do: where workers lie whole pages apart they contend for a few places in the
+// cache. For the same reason the events of worker i begin i cache lines into their memory.
 type worker struct {
-	histogram                Histogram
-	events                   []Event
-	allowed, refused, errors int64
-	decisionsAll, errorsAll  int64
-	firstError               error
-	random                   uint64
-	_                        [64]byte // keeps the counters of two workers off one cache line
+	events           []Event
+	allowed, refused int64
+	decisionsAll     int64
+	random           uint64
+	skip             int64 // how many events at the beginning mean nothing
 }
+
+type failure struct {
+	inside, all int64
+	first       error
+}
+
+const (
+	eventsInLine = 8
+	linesInPage  = 64
+)
 
 type timing struct {
 	base        time.Time
@@ -71,13 +84,7 @@ type timing struct {
 // Run runs op as spec says. Every grant and every refusal that carries a time is noted, whoever decided, so that noting
 // costs all contenders the same; with a log the notes go there. The error is that of a context that ended.
 func (r *Runner) Run(ctx context.Context, spec Spec, op Op, log *Log) (Sample, error) {
-	for len(r.workers) < spec.Goroutines {
-		r.workers = append(r.workers, new(worker))
-	}
-	workers := r.workers[:spec.Goroutines]
-	for i, w := range workers {
-		w.reset(spec.Seed + uint64(i))
-	}
+	r.reset(spec)
 	runtime.GC() // one contender's garbage is not to be collected in the next one's time
 	cpu := cpuTime()
 	var all sync.WaitGroup
@@ -86,12 +93,12 @@ func (r *Runner) Run(ctx context.Context, spec Spec, op Op, log *Log) (Sample, e
 	if log != nil {
 		t.epoch = log.base
 	}
-	for _, w := range workers {
+	for i := range spec.Goroutines {
 		all.Go(func() {
 			ctx, cancel := context.WithCancel(ctx) // as a caller's context can be cancelled
 			defer cancel()
 			<-start
-			w.run(ctx, t, spec.Keys, op)
+			r.work(ctx, i, t, spec.Keys, op)
 		})
 	}
 	t.base = time.Now()
@@ -101,12 +108,13 @@ func (r *Runner) Run(ctx context.Context, spec Spec, op Op, log *Log) (Sample, e
 	if err := ctx.Err(); err != nil {
 		return Sample{}, err
 	}
-	return r.sum(workers, spec, cpu, log), nil
+	return r.sum(spec, cpu, log), nil
 }
 
-// run does operations until the window is over. The end of one is the start of the next, so that the clock is read
+// work does operations until the window is over. The end of one is the start of the next, so that the clock is read
 // once for each.
-func (w *worker) run(ctx context.Context, t *timing, keys int, op Op) {
+func (r *Runner) work(ctx context.Context, i int, t *timing, keys int, op Op) {
+	w, histogram := &r.workers[i], &r.histograms[i]
 	last := time.Since(t.base)
 	key := -1
 	for {
@@ -123,13 +131,13 @@ func (w *worker) run(ctx context.Context, t *timing, keys int, op Op) {
 				w.events = append(w.events, newEvent(answer.At-t.epoch, key, answer.Allowed))
 			}
 			if inside {
-				w.histogram.Add(now - last)
+				histogram.Add(now - last)
 				w.count(answer.Allowed)
 			}
 		case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 			return
 		default:
-			w.fail(err, inside)
+			r.failures[i].add(err, inside)
 		}
 		last = now
 		if now >= t.until {
@@ -146,13 +154,13 @@ func (w *worker) count(allowed bool) {
 	}
 }
 
-func (w *worker) fail(err error, inside bool) {
-	if w.firstError == nil {
-		w.firstError = err
+func (f *failure) add(err error, inside bool) {
+	if f.first == nil {
+		f.first = err
 	}
-	w.errorsAll++
+	f.all++
 	if inside {
-		w.errors++
+		f.inside++
 	}
 }
 
@@ -164,26 +172,41 @@ func (w *worker) pick(keys int) int {
 	return int((w.random * 0x2545F4914F6CDD1D >> 32) * uint64(keys) >> 32)
 }
 
-func (w *worker) reset(seed uint64) {
-	events := w.events[:0]
-	*w = worker{events: events, random: (seed+1)*0x9E3779B97F4A7C15 | 1}
+// reset makes the memory of a run, or makes it as new.
+func (r *Runner) reset(spec Spec) {
+	if missing := spec.Goroutines - len(r.workers); missing > 0 {
+		r.workers = append(r.workers, make([]worker, missing)...)
+		r.histograms = append(r.histograms, make([]Histogram, missing)...)
+		r.failures = append(r.failures, make([]failure, missing)...)
+	}
+	clear(r.failures)
+	for i := range r.workers {
+		w := &r.workers[i]
+		skip := i % linesInPage * eventsInLine
+		if cap(w.events) < skip {
+			w.events = make([]Event, skip)
+		}
+		*w = worker{events: w.events[:skip], skip: int64(skip), random: (spec.Seed+uint64(i)+1)*0x9E3779B97F4A7C15 | 1}
+		r.histograms[i].Reset()
+	}
 }
 
-func (r *Runner) sum(workers []*worker, spec Spec, cpu time.Duration, log *Log) Sample {
+func (r *Runner) sum(spec Spec, cpu time.Duration, log *Log) Sample {
 	r.total.Reset()
-	s := Sample{}
-	for _, w := range workers {
-		r.total.Merge(&w.histogram)
+	var s Sample
+	for i := range r.workers {
+		w, f := &r.workers[i], &r.failures[i]
+		r.total.Merge(&r.histograms[i])
 		s.Allowed += w.allowed
 		s.Refused += w.refused
-		s.Errors += w.errors
 		s.AllDecisions += w.decisionsAll
-		s.AllErrors += w.errorsAll
-		if w.firstError != nil && s.FirstError == "" {
-			s.FirstError = w.firstError.Error()
+		s.Errors += f.inside
+		s.AllErrors += f.all
+		if f.first != nil && s.FirstError == "" {
+			s.FirstError = f.first.Error()
 		}
 		if log != nil {
-			log.add(w.events)
+			log.add(w.events[w.skip:])
 		}
 	}
 	s.Rate = float64(s.Allowed+s.Refused) / spec.Window.Seconds()
