@@ -10,11 +10,11 @@ import (
 // windowModel is one bucket of a window algorithm as lists of grants. It searches where the scripts compute, and knows
 // nothing of their state but which grants it keeps and until when. Instants are µs of Redis time.
 type windowModel struct {
-	algorithm string
-	rules     []windowRule // those that the definition keeps, the present one last
-	whole     bool         // the first of them is the generation's first
-	born      int64        // 0 = the generation started full
-	parts     map[string]windowPart
+	algorithm  string
+	rules      []windowRule // those that the definition keeps, the present one last
+	generation int64        // the id of its first rule, which may be one no longer kept
+	born       int64        // 0 = the generation started full
+	parts      map[string]windowPart
 }
 
 type windowRule struct{ id, at, max, period int64 }
@@ -23,8 +23,8 @@ type windowGrant struct{ at, n int64 }
 
 type windowPart struct {
 	grants  []windowGrant // oldest first
-	last    int64   // when permits were granted last
-	rule    int64   // the rule of the last write
+	last    int64         // when permits were granted last
+	rule    int64         // the rule of the last write
 	expires int64
 }
 
@@ -52,7 +52,9 @@ func (m *windowModel) back(at, period int64) int64 {
 }
 
 // subOf is floor(at·60/period), subStart the first whole µs of a sub-bucket.
-func subOf(at, period int64) int64 { return floorInt(big.NewRat(0, 1).SetFrac(times(at, 60), big.NewInt(period))).Int64() }
+func subOf(at, period int64) int64 {
+	return floorInt(big.NewRat(0, 1).SetFrac(times(at, 60), big.NewInt(period))).Int64()
+}
 
 func subStart(sub, period int64) int64 {
 	return ceil(big.NewRat(0, 1).SetFrac(times(sub, period), big.NewInt(60)))
@@ -162,7 +164,7 @@ func (m *windowModel) absent(at int64) windowView {
 		switch {
 		case i >= 0 && m.expired(m.rules[i], at):
 			upTo = m.rules[i].max
-		case i < 0 && !m.whole:
+		case i < 0 && m.rules[0].id != m.generation:
 			upTo = m.rule().max
 		}
 		if upTo > most {
@@ -209,6 +211,53 @@ func (m *windowModel) take(key string, now int64, e bucket.Entry) bucket.Result 
 		res.ResetAfter = micros(m.lastBack(v.grants) - now)
 	}
 	return res
+}
+
+// give gives back n permits that were granted at an instant under a rule, and tells whether they still counted.
+func (m *windowModel) give(key string, now, n, at, rule int64) bool {
+	v := m.view(key, now)
+	if v.absent || at > v.at || !m.samePeriodSince(rule) {
+		return false
+	}
+	same := func(g windowGrant) bool { return g.at == at }
+	switch period := m.rule().period; m.algorithm {
+	case bucket.FixedWindow:
+		same = func(windowGrant) bool { return m.back(at, period) == m.back(v.at, period) }
+	case bucket.SlidingWindow:
+		same = func(g windowGrant) bool { return subOf(g.at, period) == subOf(at, period) }
+	}
+	grants, there := slices.Clone(v.grants), int64(0)
+	for _, g := range grants {
+		if same(g) {
+			there += g.n
+		}
+	}
+	if there < n {
+		return false
+	}
+	for i, g := range grants {
+		if same(g) {
+			less := min(n, g.n)
+			grants[i].n -= less
+			n -= less
+		}
+	}
+	v.grants = grants
+	m.store(key, v, now)
+	return true
+}
+
+// samePeriodSince tells whether a rule is known and no other period was in force since it began. A log doesn't mind.
+func (m *windowModel) samePeriodSince(rule int64) bool {
+	if m.algorithm == bucket.SlidingLog {
+		return rule >= m.generation && rule <= m.rule().id
+	}
+	for _, r := range slices.Backward(m.rules) {
+		if r.period != m.rule().period || r.id == rule {
+			return r.period == m.rule().period
+		}
+	}
+	return false
 }
 
 func (m *windowModel) store(key string, v windowView, now int64) {
