@@ -111,6 +111,7 @@ func TestAClockSetBackKeepsNoDeadInstanceAlive(t *testing.T) {
 		e.beat(t, "crashes", "b")
 		e.beat(t, "lives", "b")
 		e.passBeats(t, -time.Hour, "b")
+		expect(t, "listed of the future", len(e.instances(t)), 0)
 		expect(t, "live", e.beat(t, "lives", "b")["b"], 2)
 		expect(t, "listed", len(e.instances(t)), 1)
 		for range 3 {

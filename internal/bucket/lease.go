@@ -60,7 +60,9 @@ type LeaseResult struct {
 	// of a renew that succeeded, it and ResetAfter are 0.
 	RetryAfter time.Duration
 	ResetAfter time.Duration // until the last lease ends if nobody renews
-	Expires    time.Duration // of enter and renew: until this lease ends; 0 when refused
+	// Expires is, of enter and renew, the time until this lease ends; 0 when refused. A holder that counts it from when it
+	// sent the call never believes in its lease for too long.
+	Expires time.Duration
 }
 
 const leaseFigures = 6 // numbers of one result in the reply of lease.lua
