@@ -39,18 +39,32 @@ local function print_head(d)
     dec(r.num), dec(r.den), dec(r.max), dec(r.fill), dec(r.fill_f), d.older}, ' ')
 end
 
--- print_fast(d, all): the field "fast" of a definition, see token_fast.lua; false where it has none. all is true when it
+-- print_fast(d, all): the field "fast" of a definition, see token_fast.lua and window_fast.lua; false where it has none. all is true when it
 -- lists every app.
 local function print_fast(d, all)
-  if d.mode == 'off' or not rawget(_G, 'struct') or string.sub(d.shape, 1, 13) ~= 'token_bucket.' then
+  local name = string.match(d.shape, '^[^.]+')
+  if d.mode == 'off' or not rawget(_G, 'struct') or name == 'concurrency' then
     return false
   end
   -- Decided are calls from start on. Absent state is full where edge, the last birth or edit, is a fill time ago.
   local r, start = d.rule, math.max(d.born, d.rule.at)
-  local edge = start
+  local edge, id = start, string.format('%x', r.rid)
   if d.older == '0' then
     edge = d.born
   end
+  if name ~= 'token_bucket' then
+    -- A birth is over a period later. State is named by the generation, or by the rule.
+    edge, id = 0, dec(d.gen)
+    if d.older ~= '0' then
+      edge = r.at
+    end
+    if d.born > 0 then
+      start = math.max(r.at, d.born + r.den)
+    end
+    if name == 'sliding_window' then
+      id = dec(r.rid)
+    end
+  end
   return struct.pack('<ddddddddddss', tonumber(d.rev), r.rid, start, edge, r.num, r.den, r.max, r.fill, r.fill_f,
-    all and 1 or 0, string.format('%x', r.rid), d.shape)
+    all and 1 or 0, id, d.shape)
 end

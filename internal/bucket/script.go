@@ -32,9 +32,9 @@ var (
 	// acquireScripts are one for each algorithm that Acquire decides, so that a call carries no other's chunk.
 	acquireScripts = map[string]*script{
 		TokenBucket:   compose("token_fast "+common+" token", theAlgorithm+"token", "acquire"),
-		FixedWindow:   compose(common+" window fixed", theAlgorithm+"fixed", "acquire"),
-		SlidingWindow: compose(common+" window sliding", theAlgorithm+"sliding", "acquire"),
-		SlidingLog:    compose(common+" window log", theAlgorithm+"log", "acquire"),
+		FixedWindow:   compose("window_fast fixed_fast "+common+" window fixed", theAlgorithm+"fixed", "acquire"),
+		SlidingWindow: compose("window_fast sliding_fast "+common+" window sliding", theAlgorithm+"sliding", "acquire"),
+		SlidingLog:    compose("window_fast log_fast "+common+" window log", theAlgorithm+"log", "acquire"),
 	}
 	// acquireAllScripts are one for each set of algorithms that may come together, a bit for each of algorithms.
 	acquireAllScripts = func() (all [1 << 4]func() *script) {
@@ -45,9 +45,9 @@ var (
 	}()
 	giveBackScripts = map[string]*script{
 		TokenBucket:   compose(common+" token", theAlgorithm+"token", "give_back"),
-		FixedWindow:   compose(common+" window fixed", theAlgorithm+"fixed", "give_back"),
-		SlidingWindow: compose(common+" window sliding", theAlgorithm+"sliding", "give_back"),
-		SlidingLog:    compose(common+" window log", theAlgorithm+"log", "give_back"),
+		FixedWindow:   compose("window_fast fixed_fast "+common+" window fixed", theAlgorithm+"fixed", "give_back"),
+		SlidingWindow: compose("window_fast sliding_fast "+common+" window sliding", theAlgorithm+"sliding", "give_back"),
+		SlidingLog:    compose("window_fast log_fast "+common+" window log", theAlgorithm+"log", "give_back"),
 	}
 	leaseScript   = compose(common, "", "lease")
 	installScript = compose(everyChunk, allOfThem, "install")
