@@ -80,8 +80,8 @@ func (c *Client) decide(ctx context.Context, r *call) (Decision, *group, error) 
 		case v == bucket.VerdictUnknownFormat:
 			return c.failed(ctx, r, ErrUnknownFormat)
 		case v == bucket.VerdictStale:
-			if facts := g.repl.Facts; bucket.Keyed(facts.Partition) && r.key == "" {
-				return Decision{}, nil, misused(ErrNoKey, "bucket %q, partition %s", r.bucket, facts.Partition)
+			if err := fits(r, g.repl.Facts); err != nil {
+				return Decision{}, nil, err
 			}
 		case g.target.Facts != nil && g.target.Facts.Shards > 1 && v != bucket.VerdictNotListed:
 			// The copy of one shard is gone: perhaps the shards are others now.
@@ -141,11 +141,12 @@ func (c *Client) patient(ctx context.Context) bool {
 	return !ok || time.Until(until) >= c.options.deadline
 }
 
-// targetOf is what a call is made with: what was learned of the bucket, or nothing where nothing was, or where the caller
-// gave no key for a bucket that used to need one, since that may have changed.
+// targetOf is what a call is made with: what was learned of the bucket, or nothing where nothing was, or where the call
+// does not fit it, since that may have changed.
 func (c *Client) targetOf(k *known, r *call) (*bucket.Target, error) {
 	if k != nil {
-		if t := k.target.Load(); t != nil && (r.key != "" || !t.Keyed()) {
+		t := k.target.Load()
+		if t != nil && (r.key != "" || !t.Keyed()) && r.lease == (t.Facts.Algorithm == bucket.Concurrency) {
 			return t, nil
 		}
 	}

@@ -3,8 +3,7 @@ package client
 import (
 	"context"
 	"slices"
-
-	"github.com/headgate/headgate/internal/bucket"
+	"sync"
 )
 
 // Request is what AcquireAll asks of one bucket.
@@ -25,7 +24,8 @@ func AllAllowed(all []Decision) bool {
 // AcquireAll takes permits from several buckets, or from none: if every Decision is Allowed they were taken, else
 // nothing was. Each Decision is its own bucket's verdict with its own figures, in the order of the requests: where
 // another bucket refused, one that had enough says Granted although nothing was taken from it. A bucket in shadow mode
-// that refuses stops nobody. The error is as of Acquire.
+// that refuses stops nobody, and one on which Redis gives no verdict follows its failure policy, while the others decide.
+// Requests for the same permits of a bucket count together. The error is as of Acquire.
 //
 // On one Redis all buckets decide in one instant. On Redis Cluster buckets of different slots are asked in turn, and
 // what was taken is given back at a refusal: never too much is granted, but permits held for that instant may refuse
@@ -41,13 +41,25 @@ func (c *Client) AcquireAll(ctx context.Context, requests ...Request) ([]Decisio
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	c.learnAll(ctx, calls)
 	for range attempts {
-		ds, again, err := c.tryAll(ctx, calls)
-		if err != nil || !again {
-			return ds, err
+		a := composite{client: c, calls: calls, ds: make([]Decision, len(calls))}
+		again, err := a.try(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !again {
+			return a.ds, nil
 		}
 	}
-	return c.allFailed(ctx, calls, ErrStale)
+	a := composite{client: c, calls: calls, ds: make([]Decision, len(calls))}
+	if err := a.byPolicy(ctx, a.everything(), ErrStale); err != nil {
+		return nil, err
+	}
+	if !AllAllowed(a.ds) {
+		a.putBack()
+	}
+	return a.ds, nil
 }
 
 func callsOf(requests []Request) ([]call, error) {
@@ -67,185 +79,154 @@ func callsOf(requests []Request) ([]call, error) {
 	return calls, nil
 }
 
-// leg is the part of an AcquireAll that one script call decides.
-type leg struct {
-	lane    *lane
-	slot    int
-	indexes []int // in calls
-	parts   []bucket.Part
-	group   *allGroup
-	place   int64 // of this caller in the group
+// learnAll learns the buckets of which nothing is known yet. On one Redis the first try does so by itself; on Cluster
+// each part of it would have to be tried in vain.
+func (c *Client) learnAll(ctx context.Context, calls []call) {
+	if len(c.lanes) == 1 {
+		return
+	}
+	var all sync.WaitGroup
+	for i := range calls {
+		if r := calls[i]; c.book.find(r.bucket).facts() == nil {
+			all.Go(func() { _, _ = c.travel(ctx, nil, &r) })
+		}
+	}
+	all.Wait()
 }
 
-// tryAll asks once. again says that something was learned, so that another try is worth it.
-func (c *Client) tryAll(ctx context.Context, calls []call) (ds []Decision, again bool, err error) {
-	legs, err := c.legsOf(calls)
-	if err != nil {
-		return nil, false, err
+// composite is one try of an AcquireAll.
+type composite struct {
+	client *Client
+	calls  []call
+	ds     []Decision // one for each call
+}
+
+func (a *composite) everything() []int {
+	all := make([]int, len(a.calls))
+	for i := range all {
+		all[i] = i
 	}
-	ds = make([]Decision, len(calls))
+	return all
+}
+
+// try asks once, one leg after the other. again says that nothing was taken and something learned, so that another try
+// is worth it.
+func (a *composite) try(ctx context.Context) (again bool, err error) {
+	legs, err := a.legs()
+	if err != nil {
+		return false, err
+	}
 	for n, l := range legs {
-		if err = c.goLeg(ctx, l); err == nil && l.group.reply.Stale {
-			again, err = true, c.missingKey(calls)
+		if again, err = a.ask(ctx, l); err == nil && !again && a.passed(l.indexes) {
+			continue
 		}
+		for _, before := range legs[:n+1] {
+			before.giveBack()
+		}
+		a.putBack()
 		if err == nil && !again {
-			c.legDecisions(l, calls, ds)
-			if l.taken() {
-				continue
-			}
+			err = a.peek(ctx, legs[n+1:])
 		}
-		for _, before := range legs[:n] {
-			before.giveBack(1)
+		return again, err
+	}
+	return false, nil
+}
+
+// passed tells whether the buckets of some calls allow them.
+func (a *composite) passed(indexes []int) bool {
+	return !slices.ContainsFunc(indexes, func(i int) bool { return !a.ds[i].Allowed })
+}
+
+// ask lets one leg decide. Buckets that can't are decided by their failure policies; where those let the call through,
+// the others are asked without them.
+func (a *composite) ask(ctx context.Context, l *leg) (again bool, err error) {
+	for len(l.parts) > 0 {
+		if err := l.travel(ctx, a.client); err != nil {
+			return false, a.byPolicy(ctx, l.asked, err)
 		}
-		switch {
-		case again && err == nil:
+		if l.group.reply.Stale {
+			return true, a.misuse()
+		}
+		l.took = l.place <= l.group.result.Granted
+		undecided, again, err := a.decided(ctx, l)
+		if again || err != nil {
+			return again, err
+		}
+		if l.took || len(undecided) == 0 || !a.passed(undecided) {
+			return false, nil
+		}
+		l.leaveOut(undecided)
+	}
+	return false, nil
+}
+
+// decided enters the verdicts of one leg, and returns the calls whose buckets had none.
+func (a *composite) decided(ctx context.Context, l *leg) (undecided []int, again bool, err error) {
+	for n, i := range l.asked {
+		if l.isElsewhere(ctx, a.client, n, &a.calls[i]) {
 			return nil, true, nil
-		case err != nil:
-			ds, err = c.allFailed(ctx, calls, err)
-			return ds, false, err
 		}
-		return c.refused(ctx, legs[n+1:], calls, ds)
-	}
-	return ds, false, nil
-}
-
-// refused completes the Decisions of an AcquireAll that one bucket refused by peeking into those not asked yet.
-func (c *Client) refused(ctx context.Context, rest []*leg, calls []call, ds []Decision) ([]Decision, bool, error) {
-	for _, l := range rest {
-		for _, i := range l.indexes {
-			r := calls[i]
-			r.peek = true
-			d, _, err := c.decide(ctx, &r)
-			if err != nil {
-				return nil, false, err
-			}
-			ds[i] = d
+		reason := l.noVerdict(n)
+		if reason == nil {
+			a.ds[i] = a.client.partDecision(&a.calls[i], l.group, n, l.place)
+			continue
+		}
+		undecided = append(undecided, i)
+		if err := a.byPolicy(ctx, []int{i}, reason); err != nil {
+			return nil, false, err
 		}
 	}
-	return ds, false, nil
+	return undecided, false, nil
 }
 
-// legsOf sorts the calls by where they are decided, in an order that is the same for all callers.
-func (c *Client) legsOf(calls []call) ([]*leg, error) {
-	var legs []*leg
-	for i := range calls {
-		r := &calls[i]
-		target, err := c.targetOf(c.book.find(r.bucket), r)
+// byPolicy answers calls that Redis gave no verdict on.
+func (a *composite) byPolicy(ctx context.Context, indexes []int, reason error) error {
+	for _, i := range indexes {
+		d, _, err := a.client.failed(ctx, &a.calls[i], reason)
 		if err != nil {
-			return nil, err
+			if other := a.misuse(); other != nil {
+				err = other // of another bucket than the one at hand
+			}
+			return err
 		}
-		key := ""
-		if target.Keyed() {
-			key = r.key
-		}
-		slot := 0
-		if len(c.lanes) > 1 {
-			slot = target.Slot(target.Shard(key))
-		}
-		at := slices.IndexFunc(legs, func(l *leg) bool { return l.slot == slot })
-		if at < 0 {
-			at = len(legs)
-			legs = append(legs, &leg{lane: c.lanes.of(target, target.Shard(key)), slot: slot})
-		}
-		legs[at].indexes = append(legs[at].indexes, i)
-		legs[at].parts = append(legs[at].parts, bucket.Part{Target: target, Permits: r.permits, Key: key})
+		a.ds[i] = d
 	}
-	slices.SortFunc(legs, func(a, b *leg) int { return a.slot - b.slot })
-	return legs, nil
+	return nil
 }
 
-// goLeg puts one leg to Redis and waits for the answer.
-func (c *Client) goLeg(ctx context.Context, l *leg) error {
-	if !l.lane.breaker.allows() {
-		return ErrBreakerOpen
-	}
-	g, err := l.lane.joinAll(l.parts, c.patient(ctx))
-	if err != nil {
-		return err
-	}
-	if stop := ctx.Done(); stop == nil {
-		<-g.done
-	} else {
-		select {
-		case <-g.done:
-		case <-stop:
-			l.lane.leaveAll(g)
-			return ctx.Err()
-		}
-	}
-	l.group, l.place = g, g.ticket()
-	return g.err
-}
-
-// missingKey finds the misuse of not giving a key to a bucket that, as was just learned, needs one.
-func (c *Client) missingKey(calls []call) error {
-	for i := range calls {
-		if f := c.book.find(calls[i].bucket).facts(); f != nil && bucket.Keyed(f.Partition) && calls[i].key == "" {
-			return misused(ErrNoKey, "bucket %q, partition %s", calls[i].bucket, f.Partition)
+// misuse finds the request that does not fit what is known of its bucket.
+func (a *composite) misuse() error {
+	for i := range a.calls {
+		if f := a.client.book.find(a.calls[i].bucket).facts(); f != nil {
+			if err := fits(&a.calls[i], f); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// taken tells whether the permits of this caller's leg were taken.
-func (l *leg) taken() bool { return l.place <= l.group.result.Granted }
-
-// giveBack gives back what calls of the leg took.
-func (l *leg) giveBack(calls int64) { l.lane.giveBackAll(l.group, calls) }
-
-// legDecisions are the verdicts of one leg.
-func (c *Client) legDecisions(l *leg, calls []call, ds []Decision) {
-	for n, i := range l.indexes {
-		ds[i] = c.partDecision(&calls[i], l.group, n, l.place)
+// putBack returns what policy local took.
+func (a *composite) putBack() {
+	for i := range a.ds {
+		if a.ds[i].Source == SourceLocal && a.ds[i].Outcome == Granted {
+			a.client.putBackLocally(&a.calls[i])
+		}
 	}
 }
 
-func (c *Client) partDecision(r *call, g *allGroup, n int, place int64) Decision {
-	p := &g.result.Parts[n]
-	d := Decision{Bucket: r.bucket, Revision: p.Revision, At: g.reply.Now, Source: SourceRedis}
-	switch p.Verdict {
-	case bucket.VerdictDecided:
-	case bucket.VerdictUnknownFormat:
-		failed, err := c.withoutVerdict(r, ErrUnknownFormat)
-		if err == nil {
-			return failed
-		}
-		return Decision{Outcome: Unavailable, Bucket: r.bucket, Source: SourcePolicy, Err: err}
-	default:
-		d.Outcome, d.Allowed = NotConfigured, c.options.notConfigured == Open
-		return d
-	}
-	d.Limit, d.Remaining, d.ResetAfter = p.Facts.MaxPermits, p.Remaining, p.ResetAfter
-	switch {
-	case p.TooMany:
-		d.Outcome = TooMany
-	case p.Refuses(place, g.result.Granted):
-		d.Outcome, d.RetryAfter = Limited, p.RetryAfter
-	default:
-		d.Outcome = Granted
-		d.Remaining = min(d.Limit, p.Remaining+max(0, g.result.Granted-place)*g.parts[n].Permits)
-	}
-	d.allow(p.Facts)
-	return d
-}
-
-// allFailed answers every bucket by its failure policy. Permits that policy local took are put back when another bucket
-// refuses.
-func (c *Client) allFailed(ctx context.Context, calls []call, reason error) ([]Decision, error) {
-	ds := make([]Decision, len(calls))
-	for i := range calls {
-		d, _, err := c.failed(ctx, &calls[i], reason)
-		if err != nil {
-			return nil, err
-		}
-		ds[i] = d
-	}
-	if !AllAllowed(ds) {
-		for i := range ds {
-			if ds[i].Source == SourceLocal && ds[i].Outcome == Granted {
-				c.putBackLocally(&calls[i])
+// peek completes the Decisions of a call that was refused before the buckets of the given legs were asked.
+func (a *composite) peek(ctx context.Context, legs []*leg) error {
+	for _, l := range legs {
+		for _, i := range l.indexes {
+			r := a.calls[i]
+			r.peek = true
+			d, _, err := a.client.decide(ctx, &r)
+			if err != nil {
+				return err
 			}
+			a.ds[i] = d
 		}
 	}
-	return ds, nil
+	return nil
 }

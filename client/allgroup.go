@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/headgate/headgate/internal/bucket"
@@ -95,7 +96,7 @@ func (g *allGroup) checkOut(v int64) {
 
 // board puts the row on a flight; all rows of it go in as few script calls as possible.
 func (g *allGroup) board(f *flight) {
-	if f.all == nil || f.allParts+len(g.parts) > mostEntries {
+	if f.all == nil || f.allParts+len(g.parts) > mostEntries || !g.goesWith(f.all) {
 		f.all, f.allParts = &bucket.AllCall{PassNotConfigured: g.lane.client.options.notConfigured == Open}, 0
 		f.questions = append(f.questions, f.all)
 	}
@@ -104,7 +105,18 @@ func (g *allGroup) board(f *flight) {
 	f.all.Entries = append(f.all.Entries, bucket.AllEntry{Count: g.callers, Parts: g.parts})
 }
 
-func (g *allGroup) land(_ *flight, err error) {
+// goesWith tells whether the row may go in a script call: on Redis Cluster all of it must lie in one slot. And a row with
+// a bucket of which nothing is known, which decides nothing, would keep the others from being decided.
+func (g *allGroup) goesWith(all *bucket.AllCall) bool {
+	first := all.Entries[0].Parts
+	return (len(g.lane.client.lanes) == 1 || slotOf(&first[0]) == slotOf(&g.parts[0])) && isLearned(first) == isLearned(g.parts)
+}
+
+func isLearned(parts []bucket.Part) bool {
+	return !slices.ContainsFunc(parts, func(p bucket.Part) bool { return p.Target.Facts == nil })
+}
+
+func (g *allGroup) land(f *flight, err error) {
 	if err == nil {
 		err = g.question.Err
 	}
@@ -112,7 +124,7 @@ func (g *allGroup) land(_ *flight, err error) {
 	if err == nil {
 		g.reply = &g.question.Reply
 		g.result = g.reply.Entries[g.row]
-		g.lane.client.notedAll(g)
+		g.lane.client.notedAll(g, f.sent)
 	}
 	close(g.done)
 	g.checkOut(g.out.Add(leaver))
@@ -122,20 +134,25 @@ func (g *allGroup) waiting() int { return int(g.callers) }
 func (g *allGroup) since() int64 { return g.opened }
 func (g *allGroup) seal()        { g.sealed = true }
 
-// notedAll takes in what a row's answer tells of its buckets.
-func (c *Client) notedAll(g *allGroup) {
+// notedAll takes in what a row's answer tells of its buckets. The question was sent at the time sent, in ns since the
+// client's start.
+func (c *Client) notedAll(g *allGroup, sent int64) {
 	for i := range g.result.Parts {
 		p, part := &g.result.Parts[i], &g.parts[i]
 		switch p.Verdict {
 		case bucket.VerdictDecided:
 			k := c.book.enter(part.Target.Name)
 			c.learn(k, part.Target, p.Facts)
-			if !g.reply.Stale {
-				c.countPart(k, g, i)
+			if g.reply.Stale {
+				continue
+			}
+			c.countPart(k, g, i)
+			if f := p.Facts; f.OnFailure == bucket.FailLocal {
+				c.locals.follow(localKey{k.name, part.Key}, c.share(k, f), p.Remaining, c.instances(k), sent)
 			}
 		case bucket.VerdictStale:
 			c.learn(c.book.enter(part.Target.Name), part.Target, p.Facts)
-		case bucket.VerdictRemoved, bucket.VerdictNotListed, bucket.VerdictAbsent:
+		case bucket.VerdictRemoved, bucket.VerdictNotListed:
 			c.relearn(part.Target)
 		}
 	}

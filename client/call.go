@@ -45,6 +45,7 @@ type call struct {
 	key     string
 	permits int64
 	peek    bool
+	lease   bool          // of Enter
 	wait    time.Duration // the longest that Wait may wait; else 0
 
 	hasMaxWait bool
@@ -82,6 +83,19 @@ func (r *call) check() error {
 	}
 	// No bucket holds more than the bound, so one more is as much too many as any number.
 	r.permits = min(r.permits, mostPermits)
+	return nil
+}
+
+// fits finds the misuse that shows only when the bucket is known.
+func fits(r *call, f *bucket.Facts) error {
+	switch leases := f.Algorithm == bucket.Concurrency; {
+	case leases && !r.lease:
+		return misused(ErrConcurrency, "bucket %q", r.bucket)
+	case r.lease && !leases:
+		return misused(ErrNoLeases, "bucket %q, algorithm %s", r.bucket, f.Algorithm)
+	case bucket.Keyed(f.Partition) && r.key == "":
+		return misused(ErrNoKey, "bucket %q, partition %s", r.bucket, f.Partition)
+	}
 	return nil
 }
 

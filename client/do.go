@@ -91,19 +91,29 @@ func (s Strategy) refused(ctx context.Context, d Decision) error {
 
 // enterOrAcquire takes a lease or permits, as the bucket has it.
 func (c *Client) enterOrAcquire(ctx context.Context, name string, s Strategy, opts []CallOption) (Decision, *Lease, error) {
-	if f := c.book.find(name).facts(); f == nil || f.Algorithm != bucket.Concurrency {
-		take := c.Acquire
-		if s.kind == waitUpTo {
-			take = c.Wait
+	f := c.book.find(name).facts()
+	leases := f != nil && f.Algorithm == bucket.Concurrency
+	for range 2 {
+		d, lease, err := c.take(ctx, name, leases, s, opts)
+		if !errors.Is(err, ErrConcurrency) && !errors.Is(err, ErrNoLeases) {
+			return d, lease, err
 		}
-		d, err := take(ctx, name, opts...)
-		if !errors.Is(err, ErrConcurrency) {
-			return d, nil, err
-		}
+		leases = !leases // it was not known, or another algorithm was
 	}
-	if s.kind != waitUpTo {
+	return Decision{}, nil, ErrStale
+}
+
+func (c *Client) take(ctx context.Context, name string, leases bool, s Strategy, opts []CallOption) (d Decision, lease *Lease, err error) {
+	switch waits := s.kind == waitUpTo; {
+	case leases && !waits:
 		opts = append(opts[:len(opts):len(opts)], MaxWait(0))
+		fallthrough
+	case leases:
+		lease, d, err = c.Enter(ctx, name, opts...)
+	case waits:
+		d, err = c.Wait(ctx, name, opts...)
+	default:
+		d, err = c.Acquire(ctx, name, opts...)
 	}
-	lease, d, err := c.Enter(ctx, name, opts...)
 	return d, lease, err
 }

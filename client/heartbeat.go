@@ -10,7 +10,7 @@ import (
 	"github.com/headgate/headgate/internal/bucket"
 )
 
-// firstBeat is how soon after its first bucket a client tells of itself.
+// firstBeat is how soon after it learned its first bucket a client tells of itself, at the latest.
 const firstBeat = time.Second
 
 // pulse tells Redis every few seconds that this process is there, which buckets it uses and by which revisions, and
@@ -29,7 +29,7 @@ func newPulse(c *Client) *pulse {
 }
 
 func (p *pulse) run() {
-	next := time.NewTimer(firstBeat)
+	next := time.NewTimer(min(firstBeat, p.client.options.beat))
 	defer next.Stop()
 	for {
 		select {
@@ -39,8 +39,12 @@ func (p *pulse) run() {
 		case <-next.C:
 		}
 		p.beat()
+		pause := p.client.options.beat
+		if !p.beaten {
+			pause = min(firstBeat, pause)
+		}
 		// Spread, so that processes started together don't beat together.
-		next.Reset(bucket.BeatEvery*9/10 + rand.N(bucket.BeatEvery/5))
+		next.Reset(pause*9/10 + rand.N(pause/5))
 	}
 }
 
@@ -61,10 +65,9 @@ func (p *pulse) beat() {
 		return
 	}
 	p.locals, p.beaten = locals, true
-	live, err := within(c.life, func(ctx context.Context) (map[string]int64, error) { return c.engine.Beat(ctx, me, locals) })
-	if err != nil {
-		return // the breaker and the reporter tell of a Redis that is away
-	}
+	live, _ := within(c.life, func(ctx context.Context) (map[string]int64, error) {
+		return c.engine.Beat(ctx, me, locals) // with what was answered beside an error
+	})
 	for name, n := range live {
 		if k := c.book.find(name); k != nil {
 			k.live.Store(n)

@@ -17,24 +17,40 @@ type keeper struct {
 	mu      sync.Mutex
 	leases  map[*Lease]struct{}
 	running bool
+	closed  bool
+	next    int64 // when the goroutine looks next, ns since the client's start
 	wake    chan struct{}
 }
+
+// retryRenewal is the least time between two attempts to renew a lease.
+const retryRenewal = 50 * time.Millisecond
 
 func newKeeper(c *Client) *keeper {
 	return &keeper{client: c, leases: map[*Lease]struct{}{}, wake: make(chan struct{}, 1)}
 }
 
-// hold takes a lease that was granted for the given time, in answer to a call sent at sent.
-func (k *keeper) hold(l *Lease, sent int64, lasts time.Duration) {
+// hold takes a lease that was granted for the given time, in answer to a call sent at sent; not any more when closed.
+func (k *keeper) hold(l *Lease, sent int64, lasts time.Duration) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	l.ends, l.renews = sent+int64(lasts), sent+int64(lasts/3)
+	if k.closed {
+		return false
+	}
+	l.lasts(sent, lasts)
 	k.leases[l] = struct{}{}
-	if !k.running {
+	switch {
+	case !k.running:
 		k.running = true
 		k.client.spawn(k.run)
+	case l.renews < k.next:
+		k.poke()
 	}
-	k.poke()
+	return true
+}
+
+// lasts notes that the lease was granted or renewed.
+func (l *Lease) lasts(sent int64, d time.Duration) {
+	l.ends, l.renews, l.early = sent+int64(d), sent+int64(d/3), sent+int64(d/6)
 }
 
 func (k *keeper) poke() {
@@ -44,44 +60,72 @@ func (k *keeper) poke() {
 	}
 }
 
-func (k *keeper) drop(l *Lease) {
+// drop forgets a lease, and tells whether it was there.
+func (k *keeper) drop(l *Lease) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	_, held := k.leases[l]
 	delete(k.leases, l)
-	k.poke()
+	if len(k.leases) == 0 {
+		k.poke() // so that the goroutine ends
+	}
+	return held
+}
+
+// release gives back the slot of a lease that has one: when a renewal that is under way has been answered, which else
+// could take the slot again.
+func (k *keeper) release(l *Lease) {
+	switch {
+	case !k.drop(l):
+		k.client.slots.wake(l.slot)
+	case l.asked == nil:
+		k.submitRelease(l.target, l.key, l.id)
+	default:
+		l.asked.then(func() { k.submitRelease(l.target, l.key, l.id) })
+	}
+}
+
+func (k *keeper) submitRelease(target *bucket.Target, key, id string) {
+	j := k.client.newLeaseJob(target, key, 0, bucket.LeaseOp{Do: bucket.LeaseRelease, ID: id})
+	j.then(func() { k.client.slots.wake(localKey{target.Name, j.question.Key}) })
+	if !k.client.laneOf(j).submit(j) {
+		j.over(ErrBreakerOpen)
+	}
+}
+
+// releaseAll ends every lease, and takes no more.
+func (k *keeper) releaseAll() {
+	k.mu.Lock()
+	k.closed = true
+	all := slices.Collect(maps.Keys(k.leases))
+	k.mu.Unlock()
+	for _, l := range all {
+		l.Release()
+		if l.asked != nil {
+			<-l.asked.done // at most the deadline
+		}
+	}
 }
 
 func (k *keeper) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		due, lost, next := k.sort()
-		for _, l := range lost {
-			l.finish(ErrLeaseLost)
+		due, lost, wait := k.sort()
+		k.lose(lost)
+		for at, leases := range due {
+			k.renew(at, leases)
 		}
-		for at, ids := range due {
-			k.renew(at, ids)
-		}
-		if next < 0 && k.stop() {
+		if wait < 0 && k.stop() {
 			return
 		}
-		timer.Reset(time.Duration(next))
+		timer.Reset(time.Duration(wait))
 		select {
 		case <-timer.C:
 		case <-k.wake:
 		case <-k.client.life.Done():
 			return
 		}
-	}
-}
-
-// releaseAll ends every lease.
-func (k *keeper) releaseAll() {
-	k.mu.Lock()
-	all := slices.Collect(maps.Keys(k.leases))
-	k.mu.Unlock()
-	for _, l := range all {
-		l.Release()
 	}
 }
 
@@ -101,131 +145,134 @@ type partition struct {
 
 // sort finds the leases to renew, those that ended, and in how many ns the next thing is to be done; -1 = nothing is.
 // Leases that are to be renewed soon go along.
-func (k *keeper) sort() (due map[partition][]*Lease, lost []*Lease, next int64) {
+func (k *keeper) sort() (due map[partition][]*Lease, lost []*Lease, wait int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.client.sinceStart()
-	due, next = map[partition][]*Lease{}, -1
+	due, wait = map[partition][]*Lease{}, -1
 	for l := range k.leases {
-		at := l.renews
 		if l.ends <= now {
 			lost = append(lost, l)
 			continue
 		}
-		if soon := (l.ends - l.renews) / 4; l.renews-soon <= now {
-			p := partition{l.target, l.key}
-			due[p] = append(due[p], l)
+		if l.early <= now {
+			at := k.place(l)
+			due[at] = append(due[at], l)
 			// Should no answer come, it is tried again several times before the end.
 			l.renews = now + max(int64(retryRenewal), (l.ends-now)/5)
-			at = l.renews
+			l.early = l.renews
 		}
-		if wait := max(0, min(at, l.ends)-now); next < 0 || wait < next {
-			next = wait
+		if next := max(0, min(l.renews, l.ends)-now); wait < 0 || next < wait {
+			wait = next
 		}
 	}
-	return due, lost, next
+	k.next = now + max(0, wait)
+	return due, lost, wait
 }
 
-// retryRenewal is the least time between two attempts to renew a lease.
-const retryRenewal = 50 * time.Millisecond
+// place is where a lease is to be renewed: where the bucket keeps its leases now. If that is not where the lease was
+// entered, the bucket has begun anew, and the lease enters there if there is room.
+func (k *keeper) place(l *Lease) partition {
+	if known := k.client.book.find(l.name); known != nil {
+		t := known.target.Load()
+		if t != nil && t.Facts.Algorithm == bucket.Concurrency && (l.key != "" || !t.Keyed()) {
+			l.target = t
+		}
+	}
+	if l.target.Keyed() {
+		return partition{l.target, l.key}
+	}
+	return partition{target: l.target}
+}
 
 // renew asks for the leases of one partition without waiting for the answer.
 func (k *keeper) renew(at partition, leases []*Lease) {
-	for len(leases) > 0 {
-		n := min(len(leases), bucket.EntriesBound)
-		some := leases[:n]
-		leases = leases[n:]
-		ops := make([]bucket.LeaseOp, n)
-		for i, l := range some {
-			ops[i] = bucket.LeaseOp{Do: bucket.LeaseRenew, ID: l.id}
+	for some := range slices.Chunk(leases, bucket.EntriesBound) {
+		j := k.client.newLeaseJob(at.target, at.key, 0)
+		some = k.asking(j, some)
+		if len(some) == 0 {
+			continue
 		}
-		j := k.client.newLeaseJob(at.target, at.key, 0, ops...)
-		lane := k.client.lanes.of(at.target, at.target.Shard(at.key))
-		if !lane.submit(j) {
-			return
-		}
-		k.client.spawn(func() {
-			<-j.done
-			k.renewed(j, some)
-		})
-	}
-}
-
-// renewed takes in the answer: leases that go on, and those that are lost. Without an answer each lives until its end.
-func (k *keeper) renewed(j *leaseJob, leases []*Lease) {
-	if j.err != nil {
-		return
-	}
-	reply := &j.question.Reply
-	switch reply.Verdict {
-	case bucket.VerdictDecided:
-	case bucket.VerdictStale:
-		k.moved(j, leases)
-		return
-	default:
-		return // removed, or lost and soon to be installed again: the leases live until their end
-	}
-	for i, l := range leases {
-		if r := j.question.Results[i]; r.Code == bucket.LeaseRefused {
-			l.finish(ErrLeaseLost)
-		} else if reply.Facts.Mode != bucket.ModeOff {
-			k.prolong(l, j.sent, r.Expires)
+		j.then(func() { k.renewed(j, some) })
+		if !k.client.laneOf(j).submit(j) {
+			j.over(ErrBreakerOpen)
 		}
 	}
 }
 
-// prolong notes a new end, if the lease was not released meanwhile.
-func (k *keeper) prolong(l *Lease, sent int64, lasts time.Duration) {
+// asking makes a job ask for those of the leases that were not released meanwhile: a renewal after a release would take
+// the slot again. From then on a release waits for the job.
+func (k *keeper) asking(j *leaseJob, leases []*Lease) []*Lease {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, held := k.leases[l]; held {
-		l.ends, l.renews = sent+int64(lasts), sent+int64(lasts/3)
-		k.poke()
+	leases = slices.DeleteFunc(leases, func(l *Lease) bool {
+		_, held := k.leases[l]
+		return !held
+	})
+	for _, l := range leases {
+		l.asked = j
+		j.question.Ops = append(j.question.Ops, bucket.LeaseOp{Do: bucket.LeaseRenew, ID: l.id})
 	}
+	return leases
 }
 
-// moved follows an edit that keeps the state where it is. A bucket whose leases are kept elsewhere now, or that has none
-// any more, has begun anew: these leases enter there if there is room.
-func (k *keeper) moved(j *leaseJob, leases []*Lease) {
-	c := k.client
-	known := c.book.enter(j.question.Target.Name)
-	c.learn(known, j.question.Target, j.question.Reply.Facts)
-	target := known.target.Load()
-	if target == nil || target.Facts.Algorithm != bucket.Concurrency || target.Keyed() && j.question.Key == "" {
+// renewed takes in the answer: leases that go on, and those that are lost. Without an answer each lives until its end,
+// also where the bucket was removed, or was lost and will soon be there again.
+func (k *keeper) renewed(j *leaseJob, leases []*Lease) {
+	reply := &j.question.Reply
+	if j.err != nil || reply.Verdict != bucket.VerdictDecided && reply.Verdict != bucket.VerdictStale {
 		return
 	}
+	known := k.client.book.enter(j.question.Target.Name)
+	k.client.learn(known, j.question.Target, reply.Facts)
+	if reply.Verdict == bucket.VerdictStale {
+		k.again(j, leases)
+		return
+	}
+	var lost []*Lease
+	k.mu.Lock()
+	for i, l := range leases {
+		if _, held := k.leases[l]; !held {
+			continue
+		}
+		if r := j.question.Results[i]; r.Code == bucket.LeaseRefused {
+			lost = append(lost, l)
+		} else {
+			l.lasts(j.sent, r.Expires)
+			if l.renews < k.next {
+				k.poke()
+			}
+		}
+	}
+	k.mu.Unlock()
+	k.lose(lost)
+}
+
+// again has leases renewed at once if their bucket has moved.
+func (k *keeper) again(j *leaseJob, leases []*Lease) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, l := range leases {
-		l.target = target
-		l.renews = c.sinceStart()
+		if _, held := k.leases[l]; held && k.place(l).target != j.question.Target {
+			l.early = k.client.sinceStart()
+			k.poke()
+		}
 	}
-	k.poke()
 }
 
-// slots are the leases that policy local gave, by bucket and key.
-type slots struct {
-	mu   sync.Mutex
-	used map[localKey]int64
-}
-
-func (s *slots) enter(at localKey, most int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.used[at] >= most {
-		return false
+// lose ends leases that are held no more. Mode shadow and off stop nobody: there the work goes on without a slot.
+func (k *keeper) lose(leases []*Lease) {
+	count := map[string]int{}
+	for _, l := range leases {
+		if f := k.client.book.find(l.name).facts(); f != nil && f.Mode != bucket.ModeEnforce {
+			k.drop(l)
+			l.leave()
+			continue
+		}
+		count[l.name]++
+		l.finish(ErrLeaseLost)
 	}
-	if s.used == nil {
-		s.used = map[localKey]int64{}
-	}
-	s.used[at]++
-	return true
-}
-
-func (s *slots) leave(at localKey) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.used[at]--; s.used[at] <= 0 {
-		delete(s.used, at)
+	for name, n := range count {
+		k.client.options.log.Warn("headgate: leases were lost; their contexts have ended", "bucket", name, "leases", n)
 	}
 }

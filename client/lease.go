@@ -16,17 +16,21 @@ type Lease struct {
 	client *Client
 	ctx    context.Context
 	end    context.CancelCauseFunc
-	once   sync.Once
+	over   sync.Once
 
-	target *bucket.Target // nil when no slot in Redis is behind it
-	key    string
-	id     string
-	local  localKey // of a slot that policy local gave
-	held   bool     // there is one
+	name, key string // the bucket, and the caller's key
+	id        string // in Redis
 
-	// Guarded by the keeper.
-	ends   int64 // ns since the client's start; when Redis lets it end at the earliest
-	renews int64 // when it is to be renewed
+	slot localKey // that it fills in this process's own count, if it does
+	fill bool
+	left sync.Once
+
+	// Guarded by the keeper, who has the leases that have a slot in Redis.
+	target *bucket.Target // where it is held
+	asked  *leaseJob      // the last renewal
+	ends   int64          // when Redis lets it end at the earliest, ns since the client's start
+	renews int64          // when it is to be renewed
+	early  int64          // from when on it is renewed if others are
 }
 
 // Context ends when the lease is released or lost, or when the context that was given to Enter ends. context.Cause then
@@ -34,20 +38,22 @@ type Lease struct {
 func (l *Lease) Context() context.Context { return l.ctx }
 
 // Release gives the slot back. It does not wait for Redis; should Redis be away, the slot comes free with the end of the
-// lease. A second Release does nothing.
+// lease. A second Release does nothing, nor does one after Close, which has released all leases.
 func (l *Lease) Release() { l.finish(ErrReleased) }
 
 func (l *Lease) finish(cause error) {
-	l.once.Do(func() {
-		l.client.keeper.drop(l)
+	l.over.Do(func() {
+		l.leave()
+		l.client.keeper.release(l)
 		l.end(cause)
-		if l.held {
-			l.client.slots.leave(l.local)
-		}
-		if l.target != nil {
-			l.client.submitLease(l.target, l.key, bucket.LeaseOp{Do: bucket.LeaseRelease, ID: l.id})
-		}
 	})
+}
+
+// leave takes the lease out of this process's own count.
+func (l *Lease) leave() {
+	if l.fill {
+		l.left.Do(func() { l.client.slots.leave(l.slot) })
+	}
 }
 
 // Enter takes one slot of a bucket of algorithm concurrency and holds it until the lease is released. Where no slot is
@@ -64,27 +70,39 @@ func (c *Client) Enter(ctx context.Context, name string, opts ...CallOption) (*L
 	if err != nil {
 		return nil, Decision{}, err
 	}
-	id, began := leaseID(), time.Now()
+	r.lease = true
+	began := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		lease, d, err := c.enter(ctx, &r, id)
-		if err != nil || d.Allowed || d.Outcome != Limited || r.wait == 0 {
+		lease, d, err := c.enter(ctx, &r)
+		f := c.book.find(name).facts()
+		if err != nil || d.Allowed || d.Outcome != Limited || f == nil || min(r.wait, f.MaxWait) <= time.Since(began) {
+			c.countEntered(&d)
 			return lease, d, err
 		}
-		// A slot may be released long before the first lease ends, so it is asked for more often than RetryAfter says.
-		wait := min(d.RetryAfter, pause)
-		if f := c.book.find(name).facts(); f == nil || time.Since(began)+wait > min(r.wait, f.MaxWait) {
-			return nil, d, nil
-		}
-		if err := sleep(ctx, wait); err != nil {
+		left := min(r.wait, f.MaxWait) - time.Since(began)
+		if err := c.awaitSlot(ctx, localKeyOf(&r, f), min(pause, left)); err != nil {
 			return nil, Decision{}, err
 		}
 	}
 }
 
+// How long a call that waits for a slot pauses before it asks again, unless this process releases one sooner.
 const (
 	firstPause   = 5 * time.Millisecond
-	longestPause = 250 * time.Millisecond
+	longestPause = 200 * time.Millisecond
 )
+
+// countEntered notes what an Enter came to as usage.
+func (c *Client) countEntered(d *Decision) {
+	k := c.book.find(d.Bucket)
+	if f := k.facts(); f != nil && (d.Source == SourceRedis || d.Source == SourceLocal) {
+		now := c.clock.now()
+		if !d.At.IsZero() {
+			now = d.At.UnixMicro()
+		}
+		c.count(k, f, 1, d.Outcome, now)
+	}
+}
 
 // leaseID makes an id of 128 random bits.
 func leaseID() string {
@@ -93,108 +111,107 @@ func leaseID() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// enter asks for a slot once.
-func (c *Client) enter(ctx context.Context, r *call, id string) (*Lease, Decision, error) {
+// enter asks for a slot once. Each time under an id of its own, since what an earlier one may have got is released
+// behind the caller's back.
+func (c *Client) enter(ctx context.Context, r *call) (*Lease, Decision, error) {
 	if c.isClosed.Load() {
 		return nil, Decision{}, ErrIsClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, Decision{}, err
 	}
-	for range attempts {
-		k := c.book.find(r.bucket)
-		j, err := c.askLease(ctx, k, r, bucket.LeaseOp{Do: bucket.LeaseEnter, ID: id})
+	op := bucket.LeaseOp{Do: bucket.LeaseEnter, ID: leaseID()}
+	k := c.book.find(r.bucket)
+	for i := range attempts {
+		j, err := c.askLease(ctx, k, r, op)
+		if movesNow(err) && i < attempts-1 && sleep(ctx, movePause) == nil {
+			continue
+		}
 		if err != nil {
 			return c.enterUnasked(ctx, r, err)
 		}
-		reply := &j.question.Reply
+		believed, reply := j.question.Target, &j.question.Reply
+		k = c.book.find(r.bucket)
 		switch reply.Verdict {
 		case bucket.VerdictDecided:
-			return c.entered(ctx, r, j, id)
+			return c.entered(ctx, r, j)
 		case bucket.VerdictUnknownFormat:
 			return c.enterUnasked(ctx, r, ErrUnknownFormat)
 		case bucket.VerdictStale:
-			c.learn(c.book.enter(r.bucket), j.question.Target, reply.Facts)
-			if err := fitsLease(r, reply.Facts); err != nil {
+			k = c.book.enter(r.bucket)
+			c.learn(k, believed, reply.Facts)
+			if err := fits(r, reply.Facts); err != nil {
 				return nil, Decision{}, err
 			}
-		default:
-			if f := j.question.Target.Facts; f != nil && (f.Shards > 1 || reply.Verdict == bucket.VerdictAbsent) {
-				c.relearn(j.question.Target)
-				if f.Shards == 1 {
-					return c.enterUnasked(ctx, r, ErrLost)
-				}
-				continue
-			}
-			return c.unbacked(ctx, c.notConfigured(r, reply))
+			continue
 		}
+		if believed.Facts != nil && believed.Facts.Shards > 1 && reply.Verdict != bucket.VerdictNotListed {
+			k = nil // the copy of one shard is gone: perhaps the shards are others now
+			continue
+		}
+		if reply.Verdict == bucket.VerdictAbsent && k.facts() != nil {
+			return c.enterUnasked(ctx, r, ErrLost)
+		}
+		if k != nil {
+			k.target.Store(nil)
+		}
+		return c.unbacked(ctx, c.notConfigured(r, reply))
 	}
 	return c.enterUnasked(ctx, r, ErrStale)
 }
 
-// fitsLease finds the misuse that shows only when the bucket is known.
-func fitsLease(r *call, f *bucket.Facts) error {
-	switch {
-	case f.Algorithm != bucket.Concurrency:
-		return misused(ErrNoLeases, "bucket %q, algorithm %s", r.bucket, f.Algorithm)
-	case bucket.Keyed(f.Partition) && r.key == "":
-		return misused(ErrNoKey, "bucket %q, partition %s", r.bucket, f.Partition)
-	}
-	return nil
-}
-
 // entered turns Redis's answer into a lease or a refusal.
-func (c *Client) entered(ctx context.Context, r *call, j *leaseJob, id string) (*Lease, Decision, error) {
+func (c *Client) entered(ctx context.Context, r *call, j *leaseJob) (*Lease, Decision, error) {
 	reply, result := &j.question.Reply, j.question.Results[0]
 	f := reply.Facts
-	k := c.book.enter(r.bucket)
-	c.learn(k, j.question.Target, f)
+	c.learn(c.book.enter(r.bucket), j.question.Target, f)
 	d := Decision{
-		Outcome: Granted, Bucket: r.bucket, Limit: f.MaxPermits, Remaining: result.Free, RetryAfter: result.RetryAfter,
+		Outcome: Granted, Bucket: r.bucket, Limit: f.MaxPermits, Remaining: result.Free,
 		ResetAfter: result.ResetAfter, Revision: reply.Revision, At: reply.Now, Source: SourceRedis,
 	}
 	if result.Code == bucket.LeaseRefused {
-		d.Outcome = Limited
-	} else {
-		d.RetryAfter = 0
+		d.Outcome, d.RetryAfter = Limited, result.RetryAfter
 	}
 	d.allow(f)
-	c.count(k, f, 1, d.Outcome, reply.Now.UnixMicro())
 	if f.Mode == bucket.ModeOff || d.Outcome == Limited {
 		return c.unbacked(ctx, d)
 	}
 	l := c.newLease(ctx)
-	l.target, l.key, l.id = j.question.Target, j.question.Key, id
-	c.keeper.hold(l, j.sent, result.Expires)
+	l.name, l.key, l.id, l.target = r.bucket, r.key, j.question.Ops[0].ID, j.question.Target
+	l.slot, l.fill = localKeyOf(r, f), true
+	c.slots.add(l.slot)
+	if !c.keeper.hold(l, j.sent, result.Expires) {
+		l.finish(ErrIsClosed)
+		return nil, Decision{}, ErrIsClosed
+	}
 	return l, d, nil
 }
 
-// enterUnasked answers an Enter that Redis gave no verdict on. What Redis may have granted all the same is released.
+// enterUnasked answers an Enter that Redis gave no verdict on.
 func (c *Client) enterUnasked(ctx context.Context, r *call, reason error) (*Lease, Decision, error) {
 	d, _, err := c.failed(ctx, r, reason)
 	if err != nil {
 		return nil, d, err
 	}
-	if d.Source != SourceLocal {
-		return c.unbacked(ctx, d)
+	l, d, err := c.unbacked(ctx, d)
+	if l != nil && d.Source == SourceLocal && d.Outcome == Granted {
+		l.slot, l.fill = localKeyOf(r, c.book.find(r.bucket).facts()), true
 	}
-	k := c.book.find(r.bucket)
-	f := k.facts()
-	at := localKey{bucket: r.bucket, key: r.key}
-	d.Outcome, d.RetryAfter = Limited, f.Period
-	if c.slots.enter(at, max(1, f.MaxPermits/c.instances(k))) {
-		d.Outcome, d.RetryAfter = Granted, 0
-	}
-	d.allow(f)
-	if d.Outcome == Limited {
-		return c.unbacked(ctx, d)
-	}
-	l := c.newLease(ctx)
-	l.local, l.held = at, true
-	return l, d, nil
+	return l, d, err
 }
 
-// unbacked is a lease without a slot, if the Decision allows one.
+// enterLocally takes one of this process's share of the slots. Those that it holds in Redis count.
+func (c *Client) enterLocally(d *Decision, k *known, f *bucket.Facts, r *call) {
+	share := max(1, f.MaxPermits/c.instances(k))
+	used, entered := c.slots.enter(localKeyOf(r, f), share)
+	d.Outcome, d.Remaining = Granted, max(0, share-used)
+	if !entered {
+		d.Outcome, d.RetryAfter = Limited, f.Period // unless one is released before
+	}
+	d.allow(f)
+}
+
+// unbacked is a lease without a slot in Redis, if the Decision allows one.
 func (c *Client) unbacked(ctx context.Context, d Decision) (*Lease, Decision, error) {
 	if !d.Allowed {
 		return nil, d, nil

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/headgate/headgate/internal/bucket"
 )
 
 // Bounds and defaults of the options of New.
@@ -32,10 +34,11 @@ type options struct {
 	denial        bool
 	hooked        bool
 	log           *slog.Logger
+	beat          time.Duration // between two heartbeats
 }
 
 func defaults() options {
-	return options{prefix: DefaultPrefix, deadline: DefaultDeadline, unknown: Open, notConfigured: Closed, instances: 1, queue: DefaultQueue, denial: true, log: slog.Default()}
+	return options{prefix: DefaultPrefix, deadline: DefaultDeadline, unknown: Open, notConfigured: Closed, instances: 1, queue: DefaultQueue, denial: true, log: slog.Default(), beat: bucket.BeatEvery}
 }
 
 // Prefix is what every Redis key begins with. It must equal HEADGATE_REDIS_PREFIX of the admin server.

@@ -123,7 +123,7 @@ func (d *Decision) allow(f *bucket.Facts) {
 }
 
 // withoutVerdict answers a call that Redis gave no verdict on, for the given reason, by the failure policy of the
-// bucket. The error is the misuse of not giving a key to a bucket that is known to need one.
+// bucket. The error is the misuse of a call that does not fit what is known of the bucket.
 func (c *Client) withoutVerdict(r *call, reason error) (Decision, error) {
 	d := Decision{Outcome: Unavailable, Bucket: r.bucket, Source: SourcePolicy, Err: reason}
 	k := c.book.find(r.bucket)
@@ -134,8 +134,8 @@ func (c *Client) withoutVerdict(r *call, reason error) (Decision, error) {
 		d.Allowed = c.options.unknown == Open
 		return d, nil
 	}
-	if bucket.Keyed(f.Partition) && r.key == "" {
-		return Decision{}, misused(ErrNoKey, "bucket %q, partition %s", r.bucket, f.Partition)
+	if err := fits(r, f); err != nil {
+		return Decision{}, err
 	}
 	d.Limit, d.Revision = f.MaxPermits, f.Revision
 	if f.Mode == bucket.ModeOff { // there is nothing that Redis could have refused
@@ -163,11 +163,11 @@ func (c *Client) decideLocally(d *Decision, k *known, f *bucket.Facts, r *call) 
 		d.allow(f)
 		return
 	}
-	at := localKey{bucket: r.bucket}
-	if bucket.Keyed(f.Partition) {
-		at.key = r.key
+	if r.lease {
+		c.enterLocally(d, k, f, r)
+		return
 	}
-	v := c.locals.take(at, c.share(k, f), r.permits, c.sinceStart(), r.peek)
+	v := c.locals.take(localKeyOf(r, f), c.share(k, f), r.permits, c.sinceStart(), r.peek)
 	d.Remaining, d.RetryAfter, d.ResetAfter = v.remaining, v.retryAfter, v.resetAfter
 	d.Outcome = Limited
 	if v.granted {
@@ -179,6 +179,15 @@ func (c *Client) decideLocally(d *Decision, k *known, f *bucket.Facts, r *call) 
 	}
 }
 
+// localKeyOf is what a call counts by in this process.
+func localKeyOf(r *call, f *bucket.Facts) localKey {
+	at := localKey{bucket: r.bucket}
+	if bucket.Keyed(f.Partition) {
+		at.key = r.key
+	}
+	return at
+}
+
 // putBackLocally undoes what policy local took for a call.
 func (c *Client) putBackLocally(r *call) {
 	k := c.book.find(r.bucket)
@@ -186,11 +195,7 @@ func (c *Client) putBackLocally(r *call) {
 	if f == nil {
 		return
 	}
-	at := localKey{bucket: r.bucket}
-	if bucket.Keyed(f.Partition) {
-		at.key = r.key
-	}
-	c.locals.putBack(at, c.share(k, f), r.permits, c.sinceStart())
+	c.locals.putBack(localKeyOf(r, f), c.share(k, f), r.permits, c.sinceStart())
 	c.count(k, f, -r.permits, Granted, c.clock.now())
 }
 

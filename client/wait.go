@@ -87,7 +87,7 @@ func (c *Client) awaitTurn(ctx context.Context, g *group, d Decision, limit time
 // sleep returns the context's error if that ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
-		return ctx.Err()
+		return nil
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
