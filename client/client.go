@@ -86,9 +86,9 @@ func isNil(rdb redis.UniversalClient) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// probe asks Redis whether it is there, at the place where target lives if one is given, and waits no longer than the
+// probe asks Redis whether it is there, at the node where the given calls go if some are given, and waits no longer than the
 // deadline, though go-redis may.
-func (c *Client) probe(ctx context.Context, target *bucket.Target) error {
+func (c *Client) probe(ctx context.Context, at *callKey) error {
 	select {
 	case c.probes <- struct{}{}:
 	default:
@@ -98,7 +98,12 @@ func (c *Client) probe(ctx context.Context, target *bucket.Target) error {
 	answer := make(chan error, 1)
 	go func() {
 		defer cancel()
-		err := c.engine.Probe(context.WithoutCancel(ctx), target)
+		var err error
+		if at == nil {
+			_, err = c.engine.Time(context.WithoutCancel(ctx))
+		} else {
+			err = c.engine.Probe(context.WithoutCancel(ctx), at.target, at.shard)
+		}
 		<-c.probes
 		answer <- err
 	}()

@@ -118,8 +118,8 @@ type lane struct {
 	// quick is for callers that make a trip themselves, which spares a change of goroutines, dear on few cores: on it a
 	// silent Redis can't hold them longer than the deadline. nil where go-redis has no such connection.
 	quick    *bucket.Engine
-	answered int64 // when Redis last answered, ns since the client's start
-	probed   atomic.Pointer[bucket.Target]
+	answered int64                   // when Redis last answered, ns since the client's start
+	home     atomic.Pointer[callKey] // where the last new group went, for probes to ask the same node
 }
 
 type groupKey struct {
@@ -156,6 +156,9 @@ func (l *lane) join(k *known, target *bucket.Target, key string, r *call, alone 
 		lane: l, opened: now, callers: 1, done: make(chan struct{}),
 	}
 	l.open(g)
+	if at := l.home.Load(); len(l.client.lanes) > 1 && (at == nil || at.target != target) {
+		l.home.Store(&callKey{target, g.shard})
+	}
 	l.launch(g, alone)
 	return g, nil
 }
@@ -324,13 +327,16 @@ func (l *lane) arrive(f *flight, err error) *flight {
 	if err == nil {
 		l.answered = received
 	}
-	if len(l.queue) > 0 && !l.breaker.allows() {
-		l.mu.Unlock()
-		l.shed(ErrBreakerOpen)
-		return nil
+	var left *flight
+	if !l.breaker.allows() {
+		left = l.shed()
 	}
-	defer l.mu.Unlock()
-	return l.follow()
+	next := l.follow()
+	l.mu.Unlock()
+	if left != nil {
+		left.fail(ErrBreakerOpen)
+	}
+	return next
 }
 
 // follow is the next flight, if calls wait and one more may fly.

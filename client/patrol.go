@@ -93,21 +93,19 @@ func (l *lane) rearm() {
 	}
 }
 
-// shed answers everything that waits, because Redis is known to be away.
-func (l *lane) shed(reason error) {
-	l.mu.Lock()
+// shed takes everything out of the queue, to be answered because Redis is known to be away.
+func (l *lane) shed() *flight {
 	f := &flight{jobs: l.queue}
 	for _, j := range f.jobs {
 		j.seal()
 	}
 	l.queue = nil
 	l.forget()
-	l.mu.Unlock()
-	f.fail(reason)
+	return f
 }
 
 // probe asks whether the lane's part of Redis answers.
-func (l *lane) probe(ctx context.Context) error { return l.client.probe(ctx, l.probed.Load()) }
+func (l *lane) probe(ctx context.Context) error { return l.client.probe(ctx, l.home.Load()) }
 
 // drain refuses new calls and waits until none is left, or until the time is over.
 func (l *lane) drain(timeout <-chan time.Time) {

@@ -38,15 +38,12 @@ func (e *Engine) Time(ctx context.Context) (time.Time, error) {
 	return now.UTC(), nil
 }
 
-// Probe asks whether Redis answers, at the node that has the target's definition, or anywhere with target nil.
-func (e *Engine) Probe(ctx context.Context, target *Target) error {
+// Probe asks whether Redis answers, at the node that has one shard of a bucket.
+func (e *Engine) Probe(ctx context.Context, t *Target, shard int) error {
 	if e.broken != nil {
 		return e.broken
 	}
-	if target == nil {
-		return e.rdb.Time(ctx).Err()
-	}
-	return e.rdb.Exists(ctx, target.places[0].definition).Err()
+	return e.rdb.Exists(ctx, t.places[shard].definition).Err()
 }
 
 // wrap says what was attempted; nil and errors that already speak for themselves pass.
