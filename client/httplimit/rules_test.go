@@ -143,7 +143,7 @@ func TestARequestWaitsForItsTurnUpToTheTimeAllowed(t *testing.T) {
 	w := newWorld(t)
 	fast, slow := definition("fast", 1), definition("slow", 1)
 	fast.Rate, fast.Period, fast.MaxWait = 1, 200*time.Millisecond, time.Minute
-	slow.MaxWait = time.Minute
+	slow.Period, slow.MaxWait = 30*time.Second, time.Minute
 	w.install(fast, slow)
 	patient := serve(t, w.protect([]httplimit.Rule{{Bucket: "fast"}}, httplimit.WaitUpTo(20*time.Second)))
 	began := time.Now()
