@@ -20,7 +20,8 @@ func (l live) State(ctx context.Context, b model.Bucket) (api.State, error) {
 	if state.Now, err = l.engine.Time(ctx); err != nil || !state.Present {
 		return state, err
 	}
-	return state, l.peek(ctx, &installed[0].Definition, &state)
+	err = l.peek(ctx, &installed[0].Definition, &state)
+	return state, err
 }
 
 // peek looks into the one state that all callers share. A bucket with several states, or one that does not count, is
@@ -49,7 +50,7 @@ func (l live) peek(ctx context.Context, d *bucket.Definition, state *api.State) 
 
 func (l live) peekLeases(ctx context.Context, target *bucket.Target, state *api.State) error {
 	call := bucket.LeaseCall{Target: target, Ops: []bucket.LeaseOp{{Do: bucket.LeasePeek}}}
-	l.engine.Ask(ctx, &call)
+	_ = l.engine.Ask(ctx, &call) // tells no more than call.Err
 	if call.Err == nil && call.Reply.Verdict == bucket.VerdictDecided {
 		state.Permits, state.Held = &call.Results[0].Free, &call.Results[0].Held
 	}

@@ -48,7 +48,9 @@ func (l live) take(t *testing.T, d bucket.Definition, permits int64) {
 		for i := range permits {
 			enter.Ops = append(enter.Ops, bucket.LeaseOp{Do: bucket.LeaseEnter, ID: fmt.Sprintf("lease-%d", i)})
 		}
-		l.engine.Ask(t.Context(), &enter)
+		if err := l.engine.Ask(t.Context(), &enter); err != nil {
+			t.Fatal(err)
+		}
 		if enter.Err != nil || enter.Results[permits-1].Code != bucket.LeaseHeld {
 			t.Fatalf("enter: %+v, %v", enter.Results, enter.Err)
 		}

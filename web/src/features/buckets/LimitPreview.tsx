@@ -6,6 +6,6 @@ import { useLimitText } from './LimitText';
 export function LimitPreview({ limit }: { limit: Limit }) {
   const { t, i18n } = useTranslation();
   const limitText = useLimitText();
-  const fill = roughDuration(fillTime(limit), i18n.language);
+  const fill = roughDuration(fillTime(limit), i18n.language); // without a rate it is endless, and the words leave it out
   return <>{t('limit.preview', { context: limit.algorithm, words: limitText(limit), fill: fill.count, unit: t(`unit.${fill.unit}`) })}</>;
 }
