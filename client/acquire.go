@@ -117,7 +117,7 @@ func (c *Client) travel(ctx context.Context, k *known, r *call) (*group, error) 
 		return nil, ErrBreakerOpen
 	}
 	stop := ctx.Done()
-	g, err := l.join(k, target, key, r, c.patient(ctx))
+	g, err := l.join(ctx, k, target, key, r)
 	if err != nil {
 		return nil, err
 	}

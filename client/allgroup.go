@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 
@@ -29,7 +30,7 @@ type allGroup struct {
 const mostOpen = 8
 
 // joinAll puts a composite call in the queue, together with equal ones.
-func (l *lane) joinAll(parts []bucket.Part, alone bool) (*allGroup, error) {
+func (l *lane) joinAll(ctx context.Context, parts []bucket.Part) (*allGroup, error) {
 	l.mu.Lock()
 	if err := l.admit(1); err != nil {
 		l.mu.Unlock()
@@ -46,7 +47,7 @@ func (l *lane) joinAll(parts []bucket.Part, alone bool) (*allGroup, error) {
 	if len(l.openAll) < mostOpen {
 		l.openAll = append(l.openAll, g)
 	}
-	l.launch(g, alone)
+	l.launch(ctx, g)
 	return g, nil
 }
 

@@ -136,10 +136,9 @@ func newLane(c *Client, quick *bucket.Engine, reload func()) *lane {
 	return l
 }
 
-// join puts a call in the queue, together with equal ones. alone says that the caller may make the trip itself, should
-// nobody else be under way.
-func (l *lane) join(k *known, target *bucket.Target, key string, r *call, alone bool) (*group, error) {
-	now := l.client.sinceStart()
+// join puts a call in the queue, together with equal ones. A patient caller makes the trip itself if nobody else is
+// under way.
+func (l *lane) join(ctx context.Context, k *known, target *bucket.Target, key string, r *call) (*group, error) {
 	l.mu.Lock()
 	if err := l.admit(1); err != nil {
 		l.mu.Unlock()
@@ -153,20 +152,20 @@ func (l *lane) join(k *known, target *bucket.Target, key string, r *call, alone 
 	}
 	g = &group{
 		known: k, target: target, shard: target.Shard(key), key: key, permits: r.permits, peek: r.peek, wait: r.wait,
-		lane: l, opened: now, callers: 1, done: make(chan struct{}),
+		lane: l, opened: l.client.sinceStart(), callers: 1, done: make(chan struct{}),
 	}
 	l.open(g)
 	if at := l.home.Load(); len(l.client.lanes) > 1 && (at == nil || at.target != target) {
 		l.home.Store(&callKey{target, g.shard})
 	}
-	l.launch(g, alone)
+	l.launch(ctx, g)
 	return g, nil
 }
 
 // launch queues a job and makes it fly if it may, in a goroutine of its own or, if its caller is patient and alone, in
 // this one. The lane comes locked.
-func (l *lane) launch(j job, alone bool) {
-	alone = alone && len(l.flying) == 0 && len(l.queue) == 0 && j.since()-l.answered < int64(freshness) && l.quick != nil
+func (l *lane) launch(ctx context.Context, j job) {
+	alone := l.quick != nil && len(l.flying) == 0 && len(l.queue) == 0 && j.since()-l.answered < int64(freshness) && l.client.patient(ctx)
 	f := l.enqueue(j)
 	l.mu.Unlock()
 	if f != nil && alone {

@@ -92,7 +92,7 @@ func (c *Client) askLease(ctx context.Context, k *known, r *call, op bucket.Leas
 		l.mu.Unlock()
 		return nil, err
 	}
-	l.launch(j, c.patient(ctx))
+	l.launch(ctx, j)
 	select {
 	case <-j.done:
 		err = j.err

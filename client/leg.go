@@ -72,7 +72,7 @@ func (l *leg) trip(ctx context.Context, c *Client) error {
 	if !l.lane.breaker.allows() {
 		return ErrBreakerOpen
 	}
-	g, err := l.lane.joinAll(l.parts, c.patient(ctx))
+	g, err := l.lane.joinAll(ctx, l.parts)
 	if err != nil {
 		return err
 	}

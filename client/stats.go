@@ -25,7 +25,7 @@ type BucketStats struct {
 
 type stats struct{ unavailable, unlearned, local, roundTrips atomic.Int64 }
 
-type bucketCounts struct{ denied, unavailable, local atomic.Int64 }
+type bucketCounts struct{ unavailable, local atomic.Int64 }
 
 // Stats returns the counts so far.
 func (c *Client) Stats() Stats {
@@ -37,7 +37,7 @@ func (c *Client) Stats() Stats {
 		used := k.usage.total()
 		b := BucketStats{
 			Granted: used.granted, Limited: used.limited, ShadowLimited: used.shadowLimited,
-			Denied: k.counts.denied.Load(), Unavailable: k.counts.unavailable.Load(), Local: k.counts.local.Load(),
+			Denied: k.usage.denials(), Unavailable: k.counts.unavailable.Load(), Local: k.counts.local.Load(),
 		}
 		if f := k.facts(); f != nil {
 			b.Revision = f.Revision

@@ -21,7 +21,8 @@ const tallySeconds = 4 // counts of replies this much apart don't meet
 type second struct {
 	at                       atomic.Int64 // since 1970, Redis time
 	granted, limited, shadow atomic.Int64
-	_                        [4]int64 // keeps neighbours off this cache line
+	denied                   atomic.Int64 // calls, ever; here because it is counted together with limited
+	_                        [3]int64     // keeps neighbours off this cache line
 }
 
 // add counts usage at the Redis time now (µs).
@@ -84,6 +85,26 @@ func (t *tally) collect(before int64) map[int64]counts {
 	done := t.earlier
 	t.earlier = nil
 	return done
+}
+
+// deny counts a call that this process refused by itself at the Redis time now (µs).
+func (t *tally) deny(now, permits int64, shadow bool) {
+	s := t.slot(now / microsPerSecond)
+	s.denied.Add(1)
+	if shadow {
+		s.shadow.Add(permits)
+	} else {
+		s.limited.Add(permits)
+	}
+}
+
+// denials is how many calls this process refused by itself.
+func (t *tally) denials() int64 {
+	var sum int64
+	for i := range t.ring {
+		sum += t.ring[i].denied.Load()
+	}
+	return sum
 }
 
 // total is all that was ever counted.

@@ -61,32 +61,33 @@ func (c *Client) rememberDenial(g *group) {
 	}, g.sent)
 }
 
-// denied refuses a call for which Redis has just refused as much.
+// denied refuses a call for which Redis has just refused as much. It is the whole of such a call, so it takes no lock
+// and allocates nothing.
 func (c *Client) denied(k *known, r *call) (Decision, bool) {
-	if k == nil || !c.options.denial || r.peek || r.wait > 0 {
+	if k == nil || r.peek || r.wait > 0 || !c.options.denial {
 		return Decision{}, false
 	}
 	t := k.target.Load()
 	if t == nil {
 		return Decision{}, false
 	}
-	key := ""
+	held := k.denial.Load()
 	if t.Keyed() {
-		if key = r.key; key == "" {
+		if r.key == "" {
 			return Decision{}, false
 		}
+		held = c.denials.find(k, r.key)
 	}
-	held := c.denials.find(k, key)
-	if held == nil {
+	if held == nil || r.permits > held.facts.MaxPermits {
 		return Decision{}, false
 	}
 	now := c.sinceStart()
-	if !held.covers(r.permits, now) || r.permits > held.facts.MaxPermits {
+	if !held.covers(r.permits, now) {
 		return Decision{}, false
 	}
-	k.counts.denied.Add(1)
-	c.count(k, held.facts, r.permits, Limited, c.clock.atNanos(now))
-	return held.decision(k.name, now), true
+	d := held.decision(k.name, now)
+	k.usage.deny(c.clock.atNanos(now), r.permits, d.Shadow)
+	return d, true
 }
 
 // verdict is the Decision of the caller with the given place in a group that was decided.

@@ -36,7 +36,7 @@ const (
 const distinctKeys = 1_000_000
 
 var (
-	plenty    = peers.Limit{Max: 100_000_000, Rate: 100_000_000, Period: time.Second}
+	plenty    = peers.Limit{Max: 10_000_000, Rate: 10_000_000, Period: time.Second}
 	thousand  = peers.Limit{Max: 1_000, Rate: 1_000, Period: time.Second}
 	contested = peers.Limit{Max: 1_000, Rate: 100_000, Period: time.Second}
 	perKey    = peers.Limit{Max: 100, Rate: 100, Period: time.Hour}
