@@ -157,7 +157,7 @@ func (c *Client) deadlineOf(since int64) time.Time {
 
 // observe learns the time of Redis from a flight's answers.
 func (c *Client) observe(f *flight, received int64) {
-	c.stats.roundTrips.Add(1)
+	c.stats.trips.add(received - f.sent)
 	if now := f.redisTime(); now != 0 {
 		c.clock.observe(f.sent, received, now)
 	}

@@ -21,6 +21,7 @@ type pulse struct {
 	host   string
 	locals []string // told last
 	beaten bool
+	silent bool // the last beat failed
 }
 
 func newPulse(c *Client) *pulse {
@@ -65,7 +66,7 @@ func (p *pulse) beat() {
 		return
 	}
 	p.locals, p.beaten = locals, true
-	live, _ := within(c.life, func(ctx context.Context) (map[string]int64, error) {
+	live, err := within(c.life, func(ctx context.Context) (map[string]int64, error) {
 		return c.engine.Beat(ctx, me, locals) // with what was answered beside an error
 	})
 	for name, n := range live {
@@ -73,6 +74,19 @@ func (p *pulse) beat() {
 			k.live.Store(n)
 		}
 	}
+	p.tell(err)
+}
+
+// tell lets operators know that beats began to fail, or to arrive again.
+func (p *pulse) tell(err error) {
+	failed := err != nil && p.client.life.Err() == nil // what Close cuts short has not failed
+	switch log := p.client.options.log; {
+	case failed && !p.silent:
+		log.Warn("headgate: heartbeats fail; the console does not see this process, and policy local shares limits by the last count", "error", err)
+	case err == nil && p.silent:
+		log.Info("headgate: heartbeats arrive again")
+	}
+	p.silent = failed
 }
 
 // leave says that this process ends.

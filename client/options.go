@@ -75,8 +75,8 @@ func WithLocalDenial(on bool) Option { return func(o *options) { o.denial = on }
 // client with timeouts of its own.
 func WithHooks() Option { return func(o *options) { o.hooked = true } }
 
-// WithLogger is where the client tells operators that Redis stopped answering, that it is back, and that usage could
-// not be reported. Default slog.Default(). It logs changes, never single calls.
+// WithLogger is where the client tells operators that Redis stopped answering, that it is back, that usage could not be
+// reported or was dropped, that leases were lost and that heartbeats fail. Default slog.Default(). It logs changes, never single calls.
 func WithLogger(log *slog.Logger) Option { return func(o *options) { o.log = log } }
 
 func (o *options) check() error {

@@ -27,6 +27,7 @@ func (l *lane) patrol() {
 	l.rearm()
 	l.mu.Unlock()
 	for _, f := range lost {
+		l.client.stats.givenUp.Add(1)
 		l.breaker.note(ErrDeadline)
 		f.fail(ErrDeadline)
 	}
@@ -122,6 +123,13 @@ func (l *lane) drain(timeout <-chan time.Time) {
 	case <-idle:
 	case <-timeout:
 	}
+}
+
+// queued is how many callers wait for a flight.
+func (l *lane) queued() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int64(l.waiting)
 }
 
 func (l *lane) isIdle() bool { return len(l.queue) == 0 && len(l.flying) == 0 && l.stuck == 0 }
