@@ -31,6 +31,8 @@ var mayImport = []struct {
 	{"client/httplimit", []string{"client"}},
 	{"client/ginlimit", []string{"client", "client/httplimit"}}, // what the middlewares have in common stands in httplimit
 	{"client/grpclimit", []string{"client", "client/httplimit"}},
+	{"client/clientprom", []string{"client"}},
+	{"client/clientotel", []string{"client"}},
 	{"cmd/client-demo", []string{"client"}},
 	{"cmd/admin", []string{"internal/app"}},
 	{"internal/app", []string{"*", "internal/*", "client/*"}},
@@ -50,6 +52,8 @@ var mayUse = map[string][]string{
 	"google.golang.org/grpc":         {"client/grpclimit"},
 	"github.com/golang-jwt/jwt":      {"internal/auth"},
 	"github.com/alicebob/miniredis":  {"internal/app"},
+	"github.com/prometheus/":         {"client/clientprom"},
+	"go.opentelemetry.io/":           {"client/clientotel"},
 	"github.com/testcontainers/":     {},
 	"github.com/Shopify/toxiproxy/":  {},
 	"github.com/pressly/goose":       {"internal/store"},
