@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// crowd is from how many calls on a flight there is only one flight at a time: then most calls find others to travel
-	// with. Below, several flights are faster.
+	// crowd is from how many calls on a flight there is only one flight at a time, if most are equal to others: then one
+	// carries them for almost nothing. Below, or where each has its own key, several flights are faster.
 	crowd = 8
 	// mostFlights is how many there may be else.
-	mostFlights = 4
+	mostFlights = 3
 	// mostStuck bounds the flights that were given up and have not come back: each holds a connection and a goroutine.
 	mostStuck = 8
 	// freshness is how recently Redis must have answered for a caller to make the trip itself: then there is an open
@@ -273,7 +273,7 @@ func (l *lane) depart() *flight {
 		j.seal()
 	}
 	l.forget()
-	l.crowded = f.callers >= crowd
+	l.crowded = f.callers >= crowd && f.callers > 2*len(f.jobs)
 	f.since = f.sent
 	for _, j := range f.jobs {
 		f.since = min(f.since, j.since())
