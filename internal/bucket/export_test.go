@@ -48,6 +48,11 @@ func (e *Engine) RawAcquireAll(ctx context.Context, keys []string, args ...any) 
 	return e.run(ctx, acquireAllScripts[1<<4-1](), keys, args...)
 }
 
+// RawGiveBack runs give_back of an algorithm with arguments of any kind, past the checks in Go.
+func (e *Engine) RawGiveBack(ctx context.Context, algorithm string, keys []string, args ...any) (any, error) {
+	return e.run(ctx, giveBackScripts[algorithm], keys, args...)
+}
+
 // DecodeReply is the decoder of acquire's answers.
 func DecodeReply(reply any, c *Call) (Reply, error) { return c.decode(reply) }
 

@@ -4,12 +4,11 @@
 -- 0 <= f < num. (GCRA keeps the same quantity.) A full bucket has T = now - fill time; a T ahead of now is a debt of
 -- reservations. Taking n permits moves T later by n*den/num µs; time passing moves nothing.
 --
--- Giving permits back moves T earlier. So that no later give-back counts on a T that was, the state then keeps its mark:
--- the µs by which T would be later if nothing had been given back; and, where T was ahead of the clock, that T as
--- `promised`: reservations may be outstanding up to there. See token.give.
+-- Giving permits back moves T earlier. So that no later give-back counts on a T that is no more, the state then keeps its
+-- mark: the µs by which T would be later if nothing had been given back. See token.give.
 --
--- A state is stored as FORMAT rid:t:lv, then :f unless f, mark and promised are 0, then :mark:promised unless both are;
--- all hexadecimal. t is when it was written, in µs since the rule id's instant, lv is t - w, promised is since t.
+-- A state is stored as FORMAT rid:t:lv, then :f unless f and mark are 0, then :mark unless it is; all hexadecimal. t is
+-- when it was written, in µs since the rule id's instant, and lv is t - w.
 --
 -- A rule is {rid, at, num, den, max}: since the instant `at`, num permits arrive per den µs up to max. A definition has
 -- the present one in def.rule, older ones of the same generation in its field "hist", and gen and born.
@@ -176,9 +175,9 @@ end
 -- set_back(s, step): the mark of a state that moves with a clock set back by step µs, for what was granted before.
 local function set_back(s, step)
   if step <= LONGEST_WAIT then
-    s.mark, s.promised = (s.mark or 0) + step, (s.promised or 0) - step
+    s.mark = (s.mark or 0) + step
   else
-    s.mark, s.promised = nil, nil
+    s.mark = nil
   end
 end
 
@@ -186,10 +185,8 @@ end
 local function wear(s, later)
   if s.mark and later > 1 then
     s.mark = s.mark - later + 1
-    if s.mark <= 0 and s.promised <= s.t then
-      s.mark, s.promised = nil, nil
-    elseif s.mark < 0 then
-      s.mark = 0
+    if s.mark <= 0 then
+      s.mark = nil
     end
   end
 end
@@ -205,9 +202,9 @@ end
 -- counts as now for it.
 function token.open(def, key, value, now)
   local rule = def.rule
-  local id, at, lv, f, mark, promised
+  local id, at, lv, f, mark
   if value then
-    id, at, lv, f, mark, promised = string.match(value, '^' .. FORMAT .. '(%x+):(-?%x+):(-?%x+):?(%x*):?(%x*):?(%x*)$')
+    id, at, lv, f, mark = string.match(value, '^' .. FORMAT .. '(%x+):(-?%x+):(-?%x+):?(%x*):?(%x*)$')
     if not id and not anothers(value) then
       return nil
     end
@@ -223,7 +220,7 @@ function token.open(def, key, value, now)
   if f == '' then f = 0 else f = tonumber(f, 16) end
   local s = {key = key, t = t}
   if mark ~= '' then
-    s.mark, s.promised = tonumber(mark, 16), t + tonumber(promised, 16)
+    s.mark = tonumber(mark, 16)
   end
   if t <= now then
     s.t = now
@@ -239,7 +236,7 @@ function token.open(def, key, value, now)
     s.w, s.f = clamp(rule, w, f, s.t)
     wear(s, s.w - w)
   else
-    s.mark, s.promised = nil, nil
+    s.mark = nil
     s.w, s.f = carried(def, rid, w, f, t, s.t)
     if not s.w then
       s.w, s.f = absent(def, now)
@@ -265,16 +262,24 @@ function token.take(def, s, n)
   s.w, s.f, s.dirty = w, f, true
 end
 
+-- until_instant(def, s, w, f, now): µs until the instant w + f/num; 0 if that is past for s, for which the clock may be held.
+local function until_instant(def, s, w, f, now)
+  local us = micros_until(def.rule.num, w, f, now)
+  if us <= s.t - now then
+    return 0
+  end
+  return us
+end
+
 -- retry(def, s, n, now): µs until n permits are there.
 function token.retry(def, s, n, now)
   local w, f = cost(def.rule, n)
-  return micros_until(def.rule.num, s.w + w, s.f + f, now)
+  return until_instant(def, s, s.w + w, s.f + f, now)
 end
 
 -- reset(def, s, now): µs until the bucket is full.
 function token.reset(def, s, now)
-  local rule = def.rule
-  return micros_until(rule.num, s.w + rule.fill, s.f + rule.fill_f, now)
+  return until_instant(def, s, s.w + def.rule.fill, s.f + def.rule.fill_f, now)
 end
 
 -- reserve(def, s, n, wait, now): takes n permits that are there within wait µs, and says in how many; nil when later.
@@ -292,10 +297,10 @@ end
 --
 -- Be E the T just after that call, were nothing ever given back, and so T + mark the one of now. Two bounds:
 -- Had the call not been, the bucket could have been full meanwhile. It holds no more than that leaves of the n permits.
--- And while reservations are outstanding, those made since rely on what was taken before them: they were promised
--- permits as if the call's were gone. So only n less all that was taken since is given back, which is the rule of
--- CancelAt in golang.org/x/time/rate. With both, what is granted net of give-backs stays within max + rate*time in
--- every interval, however many are given back in whatever order.
+-- And while the bucket owes permits, reservations made since rely on what was taken before them: their turns come as if
+-- the call's permits were gone. So only n less all that was taken since is given back, which is the rule of CancelAt in
+-- golang.org/x/time/rate. With both, what is granted net of give-backs stays within max + rate*time in every interval,
+-- however many are given back in whatever order.
 function token.give(def, s, n, at, rid, reset)
   local rule, mark = def.rule, s.mark or 0
   local num, full = rule.num, at + reset
@@ -305,12 +310,9 @@ function token.give(def, s, n, at, rid, reset)
     return false
   end
   local back, back_f = cost(rule, n)
-  local ahead = s.w > s.t or (s.w == s.t and s.f > 0)
-  if ahead or (s.promised and s.promised > s.t) then
-    -- A permit that arrives in less than a µs may hide in the rounding.
-    if since > 0 or num > rule.den then
-      back = back - since - 1
-    end
+  if (s.w > s.t or (s.w == s.t and s.f > 0)) and (since > 0 or num > rule.den) then
+    -- (Even where nothing seems to be taken since, permits of less than a µs may hide in the rounding.)
+    back = back - since - 1
   end
   local most = full - mark - s.t - 1
   if back >= most then
@@ -319,10 +321,7 @@ function token.give(def, s, n, at, rid, reset)
   if back < 0 or (back == 0 and back_f == 0) then
     return false
   end
-  if ahead then
-    s.promised = math.max(s.promised or 0, s.w + 1)
-  end
-  s.mark, s.promised = mark + back + math.ceil(back_f / num), s.promised or s.t
+  s.mark = mark + back + math.ceil(back_f / num)
   s.w, s.f = s.w - back, s.f - back_f
   if s.f < 0 then
     s.w, s.f = s.w - 1, s.f + num
@@ -345,7 +344,7 @@ function token.save(def, s, now)
   end
   local us = micros_until(rule.num, s.w + rule.fill, s.f + rule.fill_f, now)
   if s.mark then
-    value = value .. string.format(':%x:%x:%x', s.f, s.mark, math.max(0, s.promised - s.t))
+    value = value .. string.format(':%x:%x', s.f, s.mark)
     us = us + math.min(s.mark, LONGEST_WAIT)
   elseif s.f > 0 then
     value = value .. string.format(':%x', s.f)
