@@ -58,6 +58,7 @@ func (c *Client) Stats() Stats {
 		b := BucketStats{
 			Granted: used.granted, Limited: used.limited, ShadowLimited: used.shadowLimited,
 			Denied: k.usage.denials(), Unavailable: k.counts.unavailable.Load(), Local: k.counts.local.Load(),
+			Live: k.live.Load(),
 		}
 		if f := k.facts(); f != nil {
 			b.Revision = f.Revision
