@@ -271,24 +271,29 @@ func TestExamplesOfThePageAreTrue(t *testing.T) {
 	r.compareFields(t, page)
 }
 
-// compareKeys compares the keys that the examples made with the page's table of keys.
+// compareKeys compares the keys that the examples made, and whether they end, with the page's table of keys.
 func (r *reader) compareKeys(t *testing.T, page string) {
 	t.Helper()
 	words := strings.NewReplacer("NAME", "[a-z-]+", "APP", "[a-z]+", "KEY", ".+", "MINUTE", "[0-9]+", "SS", "[0-9]{2}", "{", `\{`, "}", `\}`)
-	kinds := map[string]*regexp.Regexp{}
+	kinds, stay := map[string]*regexp.Regexp{}, map[string]bool{}
 	for _, row := range rows(section(t, page, "## Keys")) {
 		kind := strings.TrimPrefix(quoted(row[0])[0], "P:")
 		kinds[kind] = regexp.MustCompile("^" + words.Replace(kind) + "$")
+		stay[kind] = row[3] == "never"
 	}
 	keys, err := r.rdb.Keys(t.Context(), r.prefix+":*").Result()
 	check(t, err)
 	seen := map[string]bool{}
 	for _, key := range keys {
+		ttl := r.rdb.TTL(t.Context(), key).Val()
 		key = strings.TrimPrefix(key, r.prefix+":")
 		known := false
 		for kind, pattern := range kinds {
 			if pattern.MatchString(key) {
 				known, seen[kind] = true, true
+				if isState := strings.Contains(kind, ":s"); stay[kind] && ttl > 0 || isState && ttl <= 0 {
+					t.Errorf("key %s ends in %s, which is not what the table of keys says", key, ttl)
+				}
 			}
 		}
 		if !known {
