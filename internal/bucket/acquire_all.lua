@@ -174,7 +174,7 @@ local function read_part(definitions, at, key, states)
     part.remaining = d.def.rule.max
   elseif d.def then
     part.s = state_of(states, d.def, key)
-    d.unknown = d.unknown or not part.s
+    d.def.unknown = d.def.unknown or not part.s
   end
   return part
 end
@@ -208,10 +208,11 @@ local function refuse(rows, pass)
   for _, row in ipairs(rows) do
     for _, part in ipairs(row) do
       local d = part.d
-      if d.unknown then
+      local decides = d.def and not d.def.unknown
+      if not decides then
         part.s, part.remaining = nil, 0
       end
-      part.refuses = d.unknown or not d.def and not (pass and d.status == 0)
+      part.refuses = not decides and not (pass and d.status == 0)
     end
   end
 end
@@ -255,7 +256,7 @@ if not rows then
   return redis.error_reply('HEADGATE each row must be a count, a number of parts, and as many definitions and permits')
 end
 for i, d in ipairs(definitions) do
-  if d.unknown then
+  if d.def and d.def.unknown then
     local n = 4 * i - 1
     reply[n], reply[n + 1], reply[n + 2], reply[n + 3] = -4, 0, 0, ''
   end

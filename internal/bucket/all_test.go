@@ -260,6 +260,23 @@ func TestAPartOfUnknownFormatIsNotTouched(t *testing.T) {
 	})
 }
 
+// TestBesideAnUnknownFormatNoStateOfTheBucketIsWritten: not even one that lies ahead of the clock.
+func TestBesideAnUnknownFormatNoStateOfTheBucketIsWritten(t *testing.T) {
+	e := miniEnv(t)
+	d := named("b", 10)
+	d.Partition = bucket.PartitionKey
+	e.install(t, d)
+	e.pass(t, 2*time.Hour)
+	e.acquire(t, d, bucket.Entry{Permits: 1, Count: 1, Key: "known"})
+	check(t, e.rdb.Set(t.Context(), e.StateKey("b", d.Partition, "", "newer"), "3something", time.Hour).Err())
+	e.pass(t, -time.Hour)
+	before := e.snapshot(t, "b")
+	target := e.target(t, d, "checkout")
+	r := e.all(t, 1, bucket.Part{Target: target, Permits: 1, Key: "known"}, bucket.Part{Target: target, Permits: 1, Key: "newer"})
+	expect(t, "granted", r.Granted, 0)
+	expectSame(t, before, e.snapshot(t, "b"))
+}
+
 // TestAllCallsOfARedisOutOfMemoryTakeNothing: not even from the first bucket that is written.
 func TestAllCallsOfARedisOutOfMemoryTakeNothing(t *testing.T) {
 	server := testenv.OwnRedis(t)

@@ -197,6 +197,24 @@ func TestTheMarkOutlivesTheLevel(t *testing.T) {
 	expect(t, "left", e.peek(t, d, 1).Remaining, 0)
 }
 
+// TestAGiveBackOutlivesAClockSetBack: what was granted before the step can be given back after it, and no more than that.
+func TestAGiveBackOutlivesAClockSetBack(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		d := definition(10, 1, time.Hour)
+		e.install(t, d)
+		e.pass(t, time.Minute, d.Name)
+		e.one(t, d, 4)
+		g, _ := e.grab(t, d, 3, 0)
+		at := g.At
+		e.pass(t, -30*time.Second, d.Name)
+		if e.mini == nil {
+			g.At = at.Add(30 * time.Second) // as the state's instants were moved
+		}
+		expect(t, "given", e.give(t, g), true)
+		expect(t, "left", e.peek(t, d, 1).Remaining, 6)
+	})
+}
+
 // TestManyGiveBacksStarveNobody: where every second call is given back at once, the others still get the whole rate.
 func TestManyGiveBacksStarveNobody(t *testing.T) {
 	e := miniEnv(t)
@@ -314,8 +332,12 @@ func TestGiveBackRefusesWhatMakesNoSense(t *testing.T) {
 				}
 			}
 		}
+		other := append([]any{"token_bucket.key.1"}, good[1:]...)
+		raw, err := e.RawGiveBack(t.Context(), d.Algorithm, keys, other...)
+		check(t, err)
+		expect(t, "another shape", fmt.Sprint(raw.([]any)[0]), "0")
 		expectSame(t, before, e.snapshot(t, d.Name))
-		raw, err := e.RawGiveBack(t.Context(), d.Algorithm, keys, good...)
+		raw, err = e.RawGiveBack(t.Context(), d.Algorithm, keys, good...)
 		check(t, err)
 		expect(t, "the good one", fmt.Sprint(raw.([]any)[0]), "1")
 	})

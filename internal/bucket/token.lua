@@ -306,7 +306,7 @@ function token.give(def, s, n, at, rid, reset)
   local num, full = rule.num, at + reset
   -- since: what was taken since, in µs, up to 1 too little or too much.
   local since = s.w + rule.fill + math.ceil((s.f + rule.fill_f) / num) + mark - full
-  if rid ~= rule.rid or n > rule.max or since < 0 or at > s.t or s.t - at > LONGEST_WAIT or mark > MARK_BOUND then
+  if rid ~= rule.rid or n > rule.max or since < 0 or s.t - at > LONGEST_WAIT or mark > MARK_BOUND then
     return false
   end
   local back, back_f = cost(rule, n)
