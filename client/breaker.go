@@ -90,6 +90,7 @@ func (b *breaker) probeUntilBack() {
 		if b.probe(b.life) == nil {
 			break
 		}
+		b.reload()
 	}
 	b.back = time.Now()
 	b.reset()
