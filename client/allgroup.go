@@ -172,7 +172,7 @@ func (c *Client) countPart(k *known, g *allGroup, i int) {
 		refused += g.callers - granted
 	}
 	c.count(k, p.Facts, passed*permits, Granted, now)
-	c.count(k, p.Facts, refused*permits, Limited, now)
+	c.countLimited(k, p.Facts, g.parts[i].Key, refused*permits, now)
 }
 
 // giveBackAll gives back what calls of a row took, in every bucket.

@@ -12,6 +12,7 @@ type known struct {
 	name   string
 	target atomic.Pointer[bucket.Target] // what calls are made with; nil after the bucket was deleted
 	usage  tally
+	top    limitedKeys
 	denial atomic.Pointer[denial] // of a bucket without keys
 	open   *group                 // guarded by its lane: the group that the next equal call joins
 	counts bucketCounts

@@ -76,7 +76,7 @@ func (c *Client) Enter(ctx context.Context, name string, opts ...CallOption) (*L
 		lease, d, err := c.enter(ctx, &r)
 		f := c.book.find(name).facts()
 		if err != nil || d.Allowed || d.Outcome != Limited || f == nil || min(r.wait, f.MaxWait) <= time.Since(began) {
-			c.countEntered(&d)
+			c.countEntered(&r, &d)
 			return lease, d, err
 		}
 		left := min(r.wait, f.MaxWait) - time.Since(began)
@@ -93,14 +93,18 @@ const (
 )
 
 // countEntered notes what an Enter came to as usage.
-func (c *Client) countEntered(d *Decision) {
+func (c *Client) countEntered(r *call, d *Decision) {
 	k := c.book.find(d.Bucket)
 	if f := k.facts(); f != nil && (d.Source == SourceRedis || d.Source == SourceLocal) {
 		now := c.clock.now()
 		if !d.At.IsZero() {
 			now = d.At.UnixMicro()
 		}
-		c.count(k, f, 1, d.Outcome, now)
+		if d.Outcome == Limited {
+			c.countLimited(k, f, localKeyOf(r, f).key, 1, now)
+		} else {
+			c.count(k, f, 1, d.Outcome, now)
+		}
 	}
 }
 

@@ -85,8 +85,11 @@ func (c *Client) denied(k *known, r *call) (Decision, bool) {
 	if !held.covers(r.permits, now) {
 		return Decision{}, false
 	}
-	d := held.decision(k.name, now)
-	k.usage.deny(c.clock.atNanos(now), r.permits, d.Shadow)
+	d, at := held.decision(k.name, now), c.clock.atNanos(now)
+	k.usage.deny(at, r.permits, d.Shadow)
+	if t.Keyed() {
+		k.top.add(r.key, r.permits, at)
+	}
 	return d, true
 }
 
@@ -175,8 +178,13 @@ func (c *Client) decideLocally(d *Decision, k *known, f *bucket.Facts, r *call) 
 		d.Outcome = Granted
 	}
 	d.allow(f)
-	if !r.peek {
-		c.count(k, f, r.permits, d.Outcome, c.clock.now())
+	if r.peek {
+		return
+	}
+	if v.granted {
+		c.count(k, f, r.permits, Granted, c.clock.now())
+	} else {
+		c.countLimited(k, f, localKeyOf(r, f).key, r.permits, c.clock.now())
 	}
 }
 
@@ -218,7 +226,15 @@ func (c *Client) countGroup(g *group) {
 		c.count(g.known, f, g.res.Granted*g.permits, Granted, g.now)
 	}
 	if refused := g.callers - g.res.Granted; refused > 0 {
-		c.count(g.known, f, refused*g.permits, Limited, g.now)
+		c.countLimited(g.known, f, g.key, refused*g.permits, g.now)
+	}
+}
+
+// countLimited notes refused permits at a Redis time in µs, of a key where the bucket counts by key.
+func (c *Client) countLimited(k *known, f *bucket.Facts, key string, permits, now int64) {
+	c.count(k, f, permits, Limited, now)
+	if f.Mode != bucket.ModeOff && permits > 0 {
+		k.top.add(key, permits, now)
 	}
 }
 

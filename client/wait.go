@@ -72,7 +72,7 @@ func (c *Client) awaitTurn(ctx context.Context, g *group, d Decision, limit time
 	turn := g.res.RetryAfter
 	if turn > 0 && (d.Shadow || time.Now().Add(turn).After(limit)) {
 		g.lane.giveBack(g, g.permits)
-		c.count(g.known, g.repl.Facts, g.permits, Limited, g.now)
+		c.countLimited(g.known, g.repl.Facts, g.key, g.permits, g.now)
 		d.Outcome, d.RetryAfter = Limited, turn
 		d.allow(g.repl.Facts)
 		return d, nil
