@@ -334,7 +334,7 @@ func TestHoldersEnterAgainAfterALossOfData(t *testing.T) {
 func TestManyLeasesAreRenewedInFewCommands(t *testing.T) {
 	server := testenv.OwnRedis(t)
 	w := connect(t, server.Addr, client.DefaultPrefix, []client.Option{client.WithDeadline(20 * time.Second)})
-	const slots, period = 2000, 6 * time.Second
+	const slots, period = 2000, 3 * time.Second
 	w.install(leased("exports", slots, period))
 	leases := make([]*client.Lease, slots)
 	var all sync.WaitGroup
