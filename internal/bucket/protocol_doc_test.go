@@ -199,7 +199,7 @@ func (r *reader) run(t *testing.T, command string) string {
 	}
 	value, err := r.rdb.Do(t.Context(), args...).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return "(error) " + err.Error()
+		return fmt.Sprintf("error:%q", err.Error())
 	}
 	var out bytes.Buffer
 	printer := json.NewEncoder(&out)
