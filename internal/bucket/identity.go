@@ -41,15 +41,32 @@ func (e *Engine) Adopt(ctx context.Context, deployment string) error {
 	}
 	var unknown []error
 	for _, name := range names {
-		reply, err := e.run(ctx, adoptScript, []string{e.keys.definition(name)}, deployment)
+		known, err := e.adoptOne(ctx, name, deployment)
 		if err != nil {
 			return wrap(err, "adopt", name)
 		}
-		if reply == int64(wireUnknownFormat) {
+		if !known {
 			unknown = append(unknown, wrap(ErrUnknownFormat, "adopt", name))
 		}
 	}
 	return errors.Join(unknown...)
+}
+
+// adoptOne adopts every copy of a definition; known is false when one has a format that this version does not know.
+func (e *Engine) adoptOne(ctx context.Context, name, deployment string) (known bool, err error) {
+	found, err := e.Read(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	known = true
+	for _, definition := range e.keys.definitions(name, max(1, found[0].Shards)) {
+		reply, err := e.run(ctx, adoptScript, []string{definition}, deployment)
+		if err != nil {
+			return false, err
+		}
+		known = known && reply != int64(wireUnknownFormat)
+	}
+	return known, nil
 }
 
 // ErrUnknownFormat means that a newer version wrote what this one was to change.

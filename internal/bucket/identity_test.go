@@ -149,3 +149,17 @@ func TestHealthTellsWhatMatters(t *testing.T) {
 		t.Fatal("a dead server is healthy")
 	}
 }
+
+// TestAdoptTakesTheCopiesOfShards: the new owner can edit a bucket of several shards at once.
+func TestAdoptTakesTheCopiesOfShards(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		d := definition(5, 1, time.Hour)
+		d.Partition, d.Shards = bucket.PartitionKey, 4
+		e.install(t, d)
+		check(t, e.Adopt(t.Context(), "new"))
+		d.Revision++
+		result, err := e.Install(t.Context(), d, bucket.InstallOptions{Deployment: "new"})
+		check(t, err)
+		expect(t, "status", result.Status, bucket.StatusInstalled)
+	})
+}

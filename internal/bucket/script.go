@@ -45,9 +45,9 @@ var (
 	}()
 	giveBackScripts = map[string]*script{
 		TokenBucket:   compose(common+" token", theAlgorithm+"token", "give_back"),
-		FixedWindow:   compose("window_fast fixed_fast "+common+" window fixed", theAlgorithm+"fixed", "give_back"),
-		SlidingWindow: compose("window_fast sliding_fast "+common+" window sliding", theAlgorithm+"sliding", "give_back"),
-		SlidingLog:    compose("window_fast log_fast "+common+" window log", theAlgorithm+"log", "give_back"),
+		FixedWindow:   compose(common+" window fixed", theAlgorithm+"fixed", "give_back"),
+		SlidingWindow: compose(common+" window sliding", theAlgorithm+"sliding", "give_back"),
+		SlidingLog:    compose(common+" window log", theAlgorithm+"log", "give_back"),
 	}
 	leaseScript   = compose(common, "", "lease")
 	installScript = compose(everyChunk, allOfThem, "install")
