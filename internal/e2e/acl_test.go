@@ -94,7 +94,7 @@ func TestAnAppCannotRewriteADefinitionNorReachOtherKeys(t *testing.T) {
 		}
 	}
 	if after := g.definitions(); after != before {
-		t.Errorf("the definitions changed: %s\nwere %s", after, before)
+		t.Errorf("the definitions changed: %q\nwere %q", after, before)
 	}
 	if got := root.Get(t.Context(), "other:key").Val(); got != "theirs" {
 		t.Errorf("another's key is now %q", got)
