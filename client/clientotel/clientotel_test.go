@@ -105,7 +105,7 @@ func TestMetricsShowWhatTheClientCounted(t *testing.T) {
 		}
 		for _, a := range points[0].Attributes.ToSlice() {
 			if a != clientotel.AppKey.String("checkout") && a != clientotel.BucketKey.String("login") {
-				t.Errorf("%s has the attribute %s=%s", name, a.Key, a.Value.Emit())
+				t.Errorf("%s has the attribute %s=%s", name, a.Key, a.Value.String())
 			}
 		}
 	}
@@ -132,12 +132,12 @@ func TestAnnotateTellsTheDecisionWithoutTheKey(t *testing.T) {
 	for key, want := range map[attribute.Key]string{
 		"headgate.bucket": "login", "headgate.outcome": "granted", "headgate.allowed": "true", "headgate.remaining": "2", "headgate.source": "redis",
 	} {
-		if got, _ := told.Value(key); got.Emit() != want {
-			t.Errorf("%s is %q, want %q", key, got.Emit(), want)
+		if got, _ := told.Value(key); got.String() != want {
+			t.Errorf("%s is %q, want %q", key, got.String(), want)
 		}
 	}
 	for _, a := range events[0].Attributes {
-		if strings.Contains(a.Value.Emit(), "secret-user") {
+		if strings.Contains(a.Value.String(), "secret-user") {
 			t.Errorf("%s tells the key", a.Key)
 		}
 	}

@@ -82,8 +82,8 @@ func TestKeysAndUnknownNamesMakeNoSeries(t *testing.T) {
 			t.Errorf("%s has %d series, want 1", name, len(f.GetMetric()))
 		}
 		for _, l := range f.GetMetric()[0].GetLabel() {
-			if !(l.GetName() == "app" && l.GetValue() == "checkout") && !(l.GetName() == "bucket" && l.GetValue() == "login") {
-				t.Errorf("%s has the label %s=%q", name, l.GetName(), l.GetValue())
+			if label := l.GetName() + "=" + l.GetValue(); label != "app=checkout" && label != "bucket=login" {
+				t.Errorf("%s has the label %s", name, label)
 			}
 		}
 	}
