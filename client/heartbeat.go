@@ -22,6 +22,8 @@ type pulse struct {
 	locals []string // told last
 	beaten bool
 	silent bool // the last beat failed
+	missed bool // so did it, or there was none since Redis was away
+	back   time.Time
 }
 
 func newPulse(c *Client) *pulse {
@@ -62,15 +64,24 @@ func (p *pulse) beat() {
 			}
 		}
 	})
-	if len(me.Buckets) == 0 && !p.beaten || !c.lanes.allow() {
+	if len(me.Buckets) == 0 && !p.beaten {
+		return
+	}
+	if !c.lanes.allow() {
+		p.missed = true
 		return
 	}
 	p.locals, p.beaten = locals, true
 	live, err := within(c.life, func(ctx context.Context) (map[string]int64, error) {
 		return c.engine.Beat(ctx, me, locals) // with what was answered beside an error
 	})
+	if p.missed && err == nil {
+		p.back = time.Now()
+	}
+	p.missed = err != nil
 	for name, n := range live {
-		if k := c.book.find(name); k != nil {
+		// After an outage not all have beaten again yet; should Redis fail once more, too few would share the limit.
+		if k := c.book.find(name); k != nil && (n > k.live.Load() || time.Since(p.back) > bucket.LiveFor) {
 			k.live.Store(n)
 		}
 	}

@@ -116,6 +116,30 @@ func TestACrashedClientStopsCounting(t *testing.T) {
 	}
 }
 
+// Right after an outage not everybody has beaten again. Should Redis fail once more, the limit is still divided by all.
+func TestAfterAnOutageAllThatWereLiveShareUntilTheyHadTimeToBeat(t *testing.T) {
+	server := testenv.OwnRedis(t)
+	w := newHasty(t, server, client.BeatEvery(beating))
+	permits := shared()[0]
+	w.install(permits)
+	if err := w.c.Preload(t.Context(), "permits"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.engine.Beat(t.Context(), bucket.Instance{ID: "other", App: "checkout"}, []string{"permits"}); err != nil {
+		t.Fatal(err)
+	}
+	testenv.Eventually(t, 10*time.Second, "both are counted", func() bool { return w.c.Stats().Buckets["permits"].Live == 2 })
+	server.Stop()
+	openBreaker(w, "permits")
+	server.Start(t)
+	testenv.Eventually(t, 10*time.Second, "it beats again, alone", func() bool { return len(w.instances()) == 1 })
+	seen := w.redisNow()
+	testenv.Eventually(t, 10*time.Second, "and once more", func() bool { return w.instances()[0].Seen.After(seen) })
+	if live := w.c.Stats().Buckets["permits"].Live; live != 2 {
+		t.Errorf("%d share the limit", live)
+	}
+}
+
 // mineOf is what the only client that beats told of itself last.
 func mineOf(t *testing.T, w *world) bucket.Instance {
 	t.Helper()
