@@ -26,7 +26,8 @@ type env struct {
 	*bucket.Engine
 	rdb  *redis.Client
 	mini *miniredis.Miniredis // nil on a real Redis
-	now  time.Time            // miniredis's clock
+	set  *setRedis            // nil but for a real Redis whose clock can be set
+	now  time.Time            // the clock of either
 	// ahead is how far the tests' time runs ahead of the Redis's, on a real Redis.
 	ahead time.Duration
 }
@@ -66,6 +67,10 @@ func newEnv(t testing.TB, addr, prefix string) *env {
 func (e *env) pass(t testing.TB, d time.Duration, names ...string) {
 	t.Helper()
 	d = d.Truncate(time.Microsecond)
+	if e.set != nil {
+		e.set.pass(t, e, d)
+		return
+	}
 	if e.mini != nil {
 		e.now = e.now.Add(d)
 		e.mini.SetTime(e.now)

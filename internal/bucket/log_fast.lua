@@ -12,7 +12,7 @@ if fast then
       tail = call('LRANGE', KEYS[2], -3, -1)
     end
     last = 1704067200000000 + tail[#tail - 1]
-    if last <= now and last + period > now then
+    if last < now and last + period > now then
       base = list[2] + 0
       while dropped < n / 2 - 1 and 1704067200000000 + list[3 + 2 * dropped] + period <= now do
         dropped = dropped + 1
@@ -58,8 +58,6 @@ if fast then
         total = total + taken
         if n == 0 then
           call('RPUSH', KEYS[2], '2' .. id, 0, now - 1704067200000000, total)
-        elseif last == now then
-          call('LSET', KEYS[2], -1, total)
         else
           call('RPUSH', KEYS[2], now - 1704067200000000, total)
         end

@@ -11,36 +11,37 @@ import (
 // TestOneASecondAndFiveAMinuteTogether: the example of an earlier system, whose eight lines say of each call which of the
 // two rules let it pass. A call is granted when both do.
 func TestOneASecondAndFiveAMinuteTogether(t *testing.T) {
-	e := miniEnv(t)
-	second, minute := windowed(bucket.SlidingLog, 1, time.Second), windowed(bucket.SlidingLog, 5, time.Minute)
-	second.Name, minute.Name = "1-a-second", "5-a-minute"
-	e.install(t, second)
-	e.install(t, minute)
-	calls := []struct {
-		after  time.Duration
-		passed string
-	}{
-		{0, "true true"}, {0, "false true"}, {1, "true true"}, {1, "true true"},
-		{1, "true true"}, {1, "true true"}, {1, "true false"}, {61, "true true"},
-	}
-	for i, call := range calls {
-		e.pass(t, call.after*time.Second)
-		a, b := e.peek(t, second, 1), e.peek(t, minute, 1)
-		passed := fmt.Sprint(a.Code == bucket.CodeGranted, b.Code == bucket.CodeGranted)
-		expect(t, fmt.Sprintf("line %d: 1 a second and 5 a minute let pass", i+1), passed, call.passed)
-		switch i {
-		case 1:
-			expect(t, "wait for the second", a.RetryAfter, time.Second)
-			expect(t, "left of the minute", b.Remaining, 4)
-		case 6:
-			expect(t, "wait for the minute", b.RetryAfter, 55*time.Second)
-			expect(t, "reset of the minute", b.ResetAfter, 59*time.Second)
+	onClocks(t, func(t *testing.T, e *env) {
+		second, minute := windowed(bucket.SlidingLog, 1, time.Second), windowed(bucket.SlidingLog, 5, time.Minute)
+		second.Name, minute.Name = "1-a-second", "5-a-minute"
+		e.install(t, second)
+		e.install(t, minute)
+		calls := []struct {
+			after  time.Duration
+			passed string
+		}{
+			{0, "true true"}, {0, "false true"}, {1, "true true"}, {1, "true true"},
+			{1, "true true"}, {1, "true true"}, {1, "true false"}, {61, "true true"},
 		}
-		if passed == "true true" {
-			e.one(t, second, 1)
-			e.one(t, minute, 1)
+		for i, call := range calls {
+			e.pass(t, call.after*time.Second)
+			a, b := e.peek(t, second, 1), e.peek(t, minute, 1)
+			passed := fmt.Sprint(a.Code == bucket.CodeGranted, b.Code == bucket.CodeGranted)
+			expect(t, fmt.Sprintf("line %d: 1 a second and 5 a minute let pass", i+1), passed, call.passed)
+			switch i {
+			case 1:
+				expect(t, "wait for the second", a.RetryAfter, time.Second)
+				expect(t, "left of the minute", b.Remaining, 4)
+			case 6:
+				expect(t, "wait for the minute", b.RetryAfter, 55*time.Second)
+				expect(t, "reset of the minute", b.ResetAfter, 59*time.Second)
+			}
+			if passed == "true true" {
+				e.one(t, second, 1)
+				e.one(t, minute, 1)
+			}
 		}
-	}
+	})
 }
 
 // TestALogEntryTakesAtMost24Bytes: beyond the key itself, however many permits it stands for.
@@ -80,34 +81,36 @@ func (e *env) emptyListUsage(t testing.TB, key string) int64 {
 // TestALogOfManyEntriesIsExact: while thousands of entries expire, a call that takes nothing finds those that still
 // count, and the one that it has to wait for.
 func TestALogOfManyEntriesIsExact(t *testing.T) {
-	e, r := miniEnv(t), random(t, 10)
-	d := windowed(bucket.SlidingLog, bucket.EntriesMax, time.Minute)
-	e.install(t, d)
-	var grants []windowGrant
-	for range 3000 {
-		e.pass(t, time.Duration(1+r.Int64N(10_000))*time.Microsecond)
-		n := 1 + r.Int64N(30)
-		expect(t, "granted", e.one(t, d, n).Granted, 1)
-		grants = append(grants, windowGrant{e.now.UnixMicro(), n})
-	}
-	for range 200 {
-		e.pass(t, time.Duration(r.Int64N(400_000))*time.Microsecond)
-		n := 1 + r.Int64N(bucket.EntriesMax)
-		got, left := e.peek(t, d, n), e.now.UnixMicro()-time.Minute.Microseconds()
-		used, retry := int64(0), time.Duration(0)
-		for _, g := range grants {
-			if g.at > left {
-				used += g.n
-			}
+	onClocks(t, func(t *testing.T, e *env) {
+		r := random(t, 10)
+		d := windowed(bucket.SlidingLog, bucket.EntriesMax, time.Minute)
+		e.install(t, d)
+		var grants []windowGrant
+		for range 3000 {
+			e.pass(t, time.Duration(1+r.Int64N(10_000))*time.Microsecond)
+			n := 1 + r.Int64N(30)
+			expect(t, "granted", e.one(t, d, n).Granted, 1)
+			grants = append(grants, windowGrant{e.now.UnixMicro(), n})
 		}
-		over := used + n - d.MaxPermits
-		for _, g := range grants {
-			if over > 0 && g.at > left {
-				over -= g.n
-				retry = micros(g.at - left)
+		for range 200 {
+			e.pass(t, time.Duration(r.Int64N(400_000))*time.Microsecond)
+			n := 1 + r.Int64N(bucket.EntriesMax)
+			got, left := e.peek(t, d, n), e.now.UnixMicro()-time.Minute.Microseconds()
+			used, retry := int64(0), time.Duration(0)
+			for _, g := range grants {
+				if g.at > left {
+					used += g.n
+				}
 			}
+			over := used + n - d.MaxPermits
+			for _, g := range grants {
+				if over > 0 && g.at > left {
+					over -= g.n
+					retry = micros(g.at - left)
+				}
+			}
+			expect(t, "left", got.Remaining, d.MaxPermits-used)
+			expect(t, "retry", got.RetryAfter, retry)
 		}
-		expect(t, "left", got.Remaining, d.MaxPermits-used)
-		expect(t, "retry", got.RetryAfter, retry)
-	}
+	})
 }
