@@ -25,5 +25,13 @@
 // within microseconds, and a probe in the background finds out when it is back. A script that may have run is never sent
 // again, so no permit is taken twice; one whose answer came too late may have taken permits that nobody used.
 //
-// Use one Client a process and app, and Close it at the end: it reports usage once a second and Close reports the rest.
+// Beside Acquire there are Wait, which waits for its turn; AcquireAll, which takes permits of several buckets or of none;
+// Enter, which holds a slot of a bucket that limits concurrent work; and Do, which wraps work in any of these with a
+// Strategy for refusals. All options are values.
+//
+// Calls that are made at the same time travel together, and what Redis has just refused is refused in this process, for
+// at most 250 ms.
+//
+// Use one Client a process and app, and Close it at the end: it reports usage once a second and Close reports the rest,
+// releases the leases and says that the process is gone.
 package client
