@@ -54,12 +54,12 @@ func (e *Engine) Adopt(ctx context.Context, deployment string) error {
 
 // adoptOne adopts every copy of a definition; known is false when one has a format that this version does not know.
 func (e *Engine) adoptOne(ctx context.Context, name, deployment string) (known bool, err error) {
-	found, err := e.Read(ctx, name)
+	copies, err := e.copiesOf(ctx, name)
 	if err != nil {
 		return false, err
 	}
 	known = true
-	for _, definition := range e.keys.definitions(name, max(1, found[0].Shards)) {
+	for _, definition := range copies {
 		reply, err := e.run(ctx, adoptScript, []string{definition}, deployment)
 		if err != nil {
 			return false, err

@@ -54,7 +54,8 @@ type Installed struct {
 // with its apps listed, at once; all other state follows at its next use. A changed algorithm, partition or shards, a
 // name recreated under its tombstone, and Lost begin a new generation of state. With several shards each gets its copy,
 // so one that lost it gets it again also under an equal revision; the result is that of the definition itself, which
-// comes last.
+// comes last. Copies of shards that it had and has no more become tombstones before that, so that a caller who still
+// believes in them learns the truth.
 func (e *Engine) Install(ctx context.Context, d Definition, o InstallOptions) (InstallResult, error) {
 	if err := e.checkDeployment(o.Deployment); err != nil {
 		return InstallResult{}, err
@@ -78,9 +79,14 @@ func (e *Engine) Install(ctx context.Context, d Definition, o InstallOptions) (I
 
 // installCopies installs the copies of the shards, and when all are there the definition that callers ask first.
 func (e *Engine) installCopies(ctx context.Context, d Definition, o InstallOptions) (InstallResult, error) {
-	args := installArgs(d, o)
+	shards, _, err := e.shardsOf(ctx, d.Name)
+	if err != nil {
+		return InstallResult{}, err
+	}
 	copies := e.keys.definitions(d.Name, d.Shards)
 	last := len(copies) - 1
+	// Where the definition stands, a copy that does not was lost.
+	args := installArgs(d, o.Lost || shards == d.Shards, o.Deployment)
 	requests := make([]request, 0, last)
 	for _, key := range copies[:last] {
 		r := newRequest(installScript, 1, len(args))
@@ -93,9 +99,17 @@ func (e *Engine) installCopies(ctx context.Context, d Definition, o InstallOptio
 			return result, err
 		}
 	}
+	if err := e.dropCopies(ctx, d.Name, shards, d.Shards, d.Revision, o.Deployment); err != nil {
+		return InstallResult{}, err
+	}
 	keys := append([]string{copies[last]}, e.listableStates(d.Name, d.Partition, d.Apps)...)
-	value, err := e.run(ctx, installScript, keys, args...)
-	return sent{value, err}.install()
+	value, err := e.run(ctx, installScript, keys, installArgs(d, o.Lost, o.Deployment)...)
+	result, err := sent{value, err}.install()
+	if err == nil && result.Status == StatusUnchanged && result.Revision > d.Revision {
+		// A newer definition or a tombstone came first, and the copies above may be too many.
+		return result, e.tidy(ctx, d, o.Deployment)
+	}
+	return result, err
 }
 
 func (s sent) install() (InstallResult, error) {
@@ -105,14 +119,10 @@ func (s sent) install() (InstallResult, error) {
 	return decodeInstall(s.value)
 }
 
-func installArgs(d Definition, o InstallOptions) []any {
+func installArgs(d Definition, lost bool, deployment string) []any {
 	num, den := d.limit()
-	lost := 0
-	if o.Lost {
-		lost = 1
-	}
 	args := make([]any, 0, 15+len(d.Apps))
-	args = append(args, o.Deployment, lost, d.Revision, d.Algorithm, d.MaxPermits, d.Rate, d.Period.Microseconds(),
+	args = append(args, deployment, flag(lost), d.Revision, d.Algorithm, d.MaxPermits, d.Rate, d.Period.Microseconds(),
 		num, den, d.Partition, d.Shards, d.Mode, d.MaxWait.Milliseconds(), d.OnFailure, d.AfterLoss)
 	for _, app := range d.Apps {
 		args = append(args, app)
@@ -167,7 +177,10 @@ func (e *Engine) Remove(ctx context.Context, name string, revision int64, deploy
 	if err != nil {
 		return InstallResult{}, err
 	}
-	copies := e.keys.definitions(name, max(1, found[0].Shards))
+	copies, err := e.copiesOf(ctx, name)
+	if err != nil {
+		return InstallResult{}, wrap(err, "remove", name)
+	}
 	var result InstallResult
 	for i, definition := range copies {
 		keys := []string{definition}
@@ -208,12 +221,12 @@ func (e *Engine) restart(ctx context.Context, name, deployment, before, start st
 	if !validName(name) {
 		return InstallResult{}, invalid("name", nameRule)
 	}
-	found, err := e.Read(ctx, name)
+	copies, err := e.copiesOf(ctx, name)
 	if err != nil {
-		return InstallResult{}, err
+		return InstallResult{}, wrap(err, "restart", name)
 	}
 	var result InstallResult
-	for _, definition := range e.keys.definitions(name, max(1, found[0].Shards)) {
+	for _, definition := range copies {
 		value, err := e.run(ctx, restartScript, []string{definition}, deployment, before, start)
 		if result, err = (sent{value, err}).install(); err != nil {
 			return InstallResult{}, wrap(err, "restart", name)
