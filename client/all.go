@@ -141,7 +141,7 @@ func (a *composite) passed(indexes []int) bool {
 // the others are asked without them.
 func (a *composite) ask(ctx context.Context, l *leg) (again bool, err error) {
 	for len(l.parts) > 0 {
-		if err := l.travel(ctx, a.client); err != nil {
+		if err := l.travel(ctx); err != nil {
 			return false, a.byPolicy(ctx, l.asked, err)
 		}
 		if l.group.reply.Stale {

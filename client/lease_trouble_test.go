@@ -386,7 +386,6 @@ func TestNoGoroutineKeepsLeasesThatAreReleased(t *testing.T) {
 // TestMistake18AnOutageStallsNobodyMultipliesNoLimitAndIsTold: while Redis is away no call of any kind takes longer than
 // the deadline (and what a busy machine adds; the earlier systems took 1 to 10 s), the processes of a bucket of policy local share its limit, and operators are told, once.
 func TestMistake18AnOutageStallsNobodyMultipliesNoLimitAndIsTold(t *testing.T) {
-	const deadline = 300 * time.Millisecond
 	for name, fault := range map[string]func(*testing.T, *testenv.RedisServer){
 		"stopped": func(_ *testing.T, s *testenv.RedisServer) { s.Stop() },
 		"hanging": func(t *testing.T, s *testenv.RedisServer) { s.Pause(t); t.Cleanup(func() { s.Resume(t) }) },

@@ -58,9 +58,9 @@ func (a *composite) legs() ([]*leg, error) {
 func slotOf(p *bucket.Part) int { return p.Target.Slot(p.Target.Shard(p.Key)) }
 
 // travel puts the leg to Redis and waits for the answer.
-func (l *leg) travel(ctx context.Context, c *Client) error {
+func (l *leg) travel(ctx context.Context) error {
 	for i := range attempts {
-		err := l.trip(ctx, c)
+		err := l.trip(ctx)
 		if !movesNow(err) || i == attempts-1 || sleep(ctx, movePause) != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (l *leg) travel(ctx context.Context, c *Client) error {
 	return nil
 }
 
-func (l *leg) trip(ctx context.Context, c *Client) error {
+func (l *leg) trip(ctx context.Context) error {
 	if !l.lane.breaker.allows() {
 		return ErrBreakerOpen
 	}
