@@ -205,5 +205,8 @@ func decodeInstall(reply any) (InstallResult, error) {
 	default:
 		return InstallResult{}, errReply
 	}
+	if r.Status == StatusInstalled && len(t.items) > 0 {
+		r.replaced = int(min(max(t.int(), 0), ShardsBound))
+	}
 	return r, t.end()
 }

@@ -32,6 +32,8 @@ type InstallResult struct {
 	Revision   int64  // the revision in Redis; 0 = none or unknown
 	Deployment string // whose it is; "" when unknown
 	Tombstone  bool   // it is a tombstone
+
+	replaced int // how many shards the definition had that Install replaced; 0 = there was none
 }
 
 // Installed is a definition as read from Redis.
@@ -105,10 +107,16 @@ func (e *Engine) installCopies(ctx context.Context, d Definition, o InstallOptio
 	keys := append([]string{copies[last]}, e.listableStates(d.Name, d.Partition, d.Apps)...)
 	value, err := e.run(ctx, installScript, keys, installArgs(d, o.Lost, o.Deployment)...)
 	result, err := sent{value, err}.install()
-	if err == nil && result.Status == StatusUnchanged && result.Revision > d.Revision {
+	switch {
+	case err != nil:
+	case result.Status == StatusInstalled && result.replaced != shards:
+		// Another one came in between.
+		err = e.dropCopies(ctx, d.Name, result.replaced, d.Shards, d.Revision, o.Deployment)
+	case result.Status == StatusUnchanged && result.Revision > d.Revision:
 		// A newer definition or a tombstone came first, and the copies above may be too many.
-		return result, e.tidy(ctx, d, o.Deployment)
+		err = e.tidy(ctx, d, o.Deployment)
 	}
+	result.replaced = 0
 	return result, err
 }
 

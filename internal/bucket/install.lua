@@ -6,7 +6,7 @@
 -- ARGV       deployment, lost (1 or 0), revision, algorithm, max, rate, period µs, num, den (rate/period in lowest
 --            terms; windows: max, period), partition, shards, mode, max_wait ms, on_failure, after_loss, then the apps
 --
--- Reply: {1, revision, deployment, 0}             installed
+-- Reply: {1, revision, deployment, 0, shards}     installed in place of a definition with so many shards; 0 = of none
 --        {2, revision, deployment, gone (0 or 1)} an equal or newer revision is there (gone: its tombstone): unchanged
 --        {-5, revision, deployment, 0}            the definition there is another deployment's: unchanged
 --        {-4, 0, '', 0}                           definition or state of an unknown format is there: unchanged
@@ -70,7 +70,7 @@ local function write(fields)
   end
 end
 
-local d = redis.call('HMGET', key, 'fmt', 'dep', 'rev', 'gone', 'rid', 'head')
+local d = redis.call('HMGET', key, 'fmt', 'dep', 'rev', 'gone', 'rid', 'head', 'shards')
 local fmt, owner, present_revision, gone, head = d[1], d[2], tonumber(d[3] or 0), d[4], d[6]
 if not algorithm or (fmt and fmt ~= FORMAT) or (not fmt and redis.call('EXISTS', key) == 1) then
   return {-4, 0, '', 0}
@@ -132,4 +132,4 @@ redis.call('PERSIST', key)
 for _, s in ipairs(settled) do
   algorithm.save(def, s, now)
 end
-return {1, revision, deployment, 0}
+return {1, revision, deployment, 0, tonumber(d[7] or 0) or 0}

@@ -100,6 +100,7 @@ func TestALostCopyIsInstalledAgainUnderAnEqualRevision(t *testing.T) {
 		for _, key := range keys {
 			e.keyedOne(t, d, key)
 		}
+		e.pass(t, 10*time.Millisecond, d.Name)
 		check(t, e.rdb.Del(t.Context(), e.DefinitionKeys(d.Name, 8)[3]).Err())
 		expect(t, "verdict", e.keyedOne(t, d, keys[3]).Verdict, bucket.VerdictAbsent)
 		expect(t, "missing", e.read(t, d.Name).Missing, 1)
