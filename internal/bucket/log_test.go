@@ -114,3 +114,32 @@ func TestALogOfManyEntriesIsExact(t *testing.T) {
 		}
 	})
 }
+
+// TestAGiveBackBehindManyRecordsIsDropped: it would have to change the totals of all that came later.
+func TestAGiveBackBehindManyRecordsIsDropped(t *testing.T) {
+	onClocks(t, func(t *testing.T, e *env) {
+		d := windowed(bucket.SlidingLog, 2000, time.Hour)
+		e.install(t, d)
+		var replies []bucket.Reply
+		for range 1200 {
+			e.pass(t, time.Millisecond)
+			replies = append(replies, e.acquire(t, d, bucket.Entry{Permits: 1, Count: 1}))
+		}
+		for _, give := range []struct {
+			index int
+			given bool
+		}{{0, false}, {198, false}, {199, true}, {199, false}, {1199, true}, {1198, true}} {
+			g := bucket.GiveBack{
+				Target: e.target(t, d, "checkout"), Permits: 1, At: replies[give.index].Now, RuleID: replies[give.index].RuleID,
+			}
+			check(t, e.Ask(t.Context(), &g))
+			check(t, g.Err)
+			expect(t, fmt.Sprint("given back of call ", give.index), g.Given, give.given)
+		}
+		expect(t, "left", e.peek(t, d, 1).Remaining, 803)
+		last := e.peek(t, d, 2000)
+		expect(t, "reset", last.ResetAfter, time.Hour-2*time.Millisecond)
+		e.pass(t, last.RetryAfter)
+		expect(t, "all is back", e.peek(t, d, 2000).Remaining, 2000)
+	})
+}

@@ -52,7 +52,7 @@ func BenchmarkTimeInRedis(b *testing.B) {
 						before = after
 					}
 					c := bucket.Call{Target: target, Entries: []bucket.Entry{{Permits: w.permits, Count: 1, Key: keys[i%len(keys)]}}}
-					e.Ask(b.Context(), &c)
+					check(b, e.Ask(b.Context(), &c))
 					check(b, c.Err)
 				}
 				slices.Sort(means)

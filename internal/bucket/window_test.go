@@ -80,8 +80,8 @@ func TestRetryAfterIsTheFirstInstantAtWhichACallIsGranted(t *testing.T) {
 			expect(t, "before the retry", e.peek(t, d, n).Code, bucket.CodeLimited)
 			e.pass(t, time.Microsecond)
 			if at := e.peek(t, d, n); at.Code != bucket.CodeGranted || at.Remaining < n {
-			t.Fatalf("%d at the retry: %+v", n, at)
-		}
+				t.Fatalf("%d at the retry: %+v", n, at)
+			}
 			if retries%5 == 0 {
 				e.pass(t, res.ResetAfter-res.RetryAfter-time.Microsecond)
 				expect(t, "full before the reset", e.peek(t, d, d.MaxPermits).Code, bucket.CodeLimited)
@@ -239,6 +239,23 @@ func TestWindowsWaitForAClockSlightlyBehindAndFollowOneFarBehind(t *testing.T) {
 		expect(t, "left half a day before", e.one(t, d, 1).Remaining, 0)
 		e.pass(t, 62*time.Second)
 		expect(t, "left a period later", e.peek(t, d, 1).Remaining, 10)
+	})
+}
+
+// TestWindowsWorkUnderAClockOf1970, which is before the instant that state counts from.
+func TestWindowsWorkUnderAClockOf1970(t *testing.T) {
+	onWindowClocks(t, func(t *testing.T, e *env, algorithm string) {
+		e.pass(t, time.Unix(5, 0).Sub(e.now))
+		d := windowed(algorithm, 10, 10*time.Second)
+		e.install(t, d)
+		for i := range int64(10) {
+			expect(t, "left", e.one(t, d, 1).Remaining, 9-i)
+			e.pass(t, time.Millisecond)
+		}
+		refused := e.one(t, d, 1)
+		expect(t, "the next", refused.Code, bucket.CodeLimited)
+		e.pass(t, refused.RetryAfter)
+		expect(t, "when it says", e.one(t, d, 1).Code, bucket.CodeGranted)
 	})
 }
 
