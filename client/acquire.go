@@ -84,9 +84,10 @@ func (c *Client) decide(ctx context.Context, r *call) (Decision, *group, error) 
 				return Decision{}, nil, err
 			}
 		case g.target.Facts != nil && g.target.Facts.Shards > 1 && v != bucket.VerdictNotListed:
-			// The copy of one shard is gone: perhaps the shards are others now.
-			c.relearn(g.target)
-		case v == bucket.VerdictAbsent && g.target.Facts != nil:
+			// The copy of one shard is gone: perhaps the shards are others now. What was learned stays, for its policy.
+			k = nil
+			continue
+		case v == bucket.VerdictAbsent && c.book.find(r.bucket).facts() != nil:
 			return c.failed(ctx, r, ErrLost)
 		default:
 			return c.notConfigured(r, g.repl), g, nil

@@ -353,8 +353,19 @@ func (l *lane) follow() *flight {
 // redisTime is a time of Redis in the answers, in µs; 0 when there is none.
 func (f *flight) redisTime() int64 {
 	for _, j := range f.jobs {
-		if g, ok := j.(*group); ok && g.now != 0 {
-			return g.now
+		switch j := j.(type) {
+		case *group:
+			if j.now != 0 {
+				return j.now
+			}
+		case *allGroup:
+			if j.reply != nil {
+				return j.reply.Now.UnixMicro()
+			}
+		case *leaseJob:
+			if j.err == nil {
+				return j.question.Reply.Now.UnixMicro()
+			}
 		}
 	}
 	return 0

@@ -156,9 +156,7 @@ func (c *Client) enter(ctx context.Context, r *call) (*Lease, Decision, error) {
 		if reply.Verdict == bucket.VerdictAbsent && k.facts() != nil {
 			return c.enterUnasked(ctx, r, ErrLost)
 		}
-		if k != nil {
-			k.target.Store(nil)
-		}
+		c.relearn(believed)
 		return c.unbacked(ctx, c.notConfigured(r, reply))
 	}
 	return c.enterUnasked(ctx, r, ErrStale)

@@ -12,8 +12,7 @@ func (c *Client) noted(g *group) {
 	case bucket.VerdictDecided:
 		c.learn(g.known, g.target, g.repl.Facts)
 		c.countGroup(g)
-		if g.known.facts().OnFailure == bucket.FailLocal {
-			f := g.repl.Facts
+		if f := g.repl.Facts; f.OnFailure == bucket.FailLocal {
 			c.locals.follow(localKey{g.known.name, g.key}, c.share(g.known, f), g.res.Remaining, c.instances(g.known), g.sent)
 		}
 		if g.res.Code == bucket.CodeLimited && c.options.denial && !g.peek && g.res.RetryAfter > 0 {
@@ -46,9 +45,14 @@ func (c *Client) learn(k *known, asked *bucket.Target, facts *bucket.Facts) {
 	}
 }
 
-// relearn forgets what was believed of a bucket. Its usage stays, to be reported.
+// relearn forgets what was believed of a bucket; all that was learned if it was asked without a belief. Its usage stays,
+// to be reported.
 func (c *Client) relearn(believed *bucket.Target) {
-	if k := c.book.find(believed.Name); k != nil && believed.Facts != nil {
+	switch k := c.book.find(believed.Name); {
+	case k == nil:
+	case believed.Facts == nil:
+		k.target.Store(nil)
+	default:
 		k.target.CompareAndSwap(believed, nil)
 	}
 }
