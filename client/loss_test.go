@@ -86,7 +86,10 @@ func (w *world) acquireAgain(name string) {
 func TestUsageOfLeasesAndOfAcquireAllIsReportedByTheTimeOfRedis(t *testing.T) {
 	for name, call := range map[string]func(context.Context, *client.Client) error{
 		"slots": func(ctx context.Context, c *client.Client) error { _, _, err := c.Enter(ctx, "slots"); return err },
-		"all":   func(ctx context.Context, c *client.Client) error { _, err := c.AcquireAll(ctx, of("all")...); return err },
+		"all": func(ctx context.Context, c *client.Client) error {
+			_, err := c.AcquireAll(ctx, of("all")...)
+			return err
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mini := testenv.Mini(t)
