@@ -124,7 +124,7 @@ function log.open(def, key, value, now)
     return absent_log(def, key, now, value and true)
   end
   local gen = string.match(value[1], '^' .. FORMAT .. '(%d+)$')
-  if not gen or #value % 2 == 1 then
+  if not gen or #value < 4 or #value % 2 == 1 then
     return nil
   end
   if gen + 0 ~= def.gen then
