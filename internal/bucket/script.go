@@ -59,7 +59,10 @@ var (
 // composeSet makes a script with the algorithms of a set.
 func composeSet(set int, own string) *script {
 	chunks, tables := common, "local algorithms = {"
-	if set > 1 {
+	switch {
+	case set == 1:
+		chunks = "all_fast " + common
+	case set > 1:
 		chunks += " window"
 	}
 	for i, table := range []string{"token", "fixed", "sliding", "log"} {
