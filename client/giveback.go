@@ -11,11 +11,22 @@ type returned struct {
 	question *bucket.GiveBack
 }
 
-func (r *returned) board(f *flight)     { f.questions = append(f.questions, r.question) }
-func (r *returned) land(*flight, error) {}
-func (r *returned) waiting() int        { return 0 }
-func (r *returned) since() int64        { return r.opened }
-func (r *returned) seal()               {}
+// board also starts new script calls for what comes after it, so that this client finds what it gave back.
+func (r *returned) board(f *flight) {
+	f.questions = append(f.questions, r.question)
+	f.row, f.all = nil, nil
+	clear(f.rows)
+}
+
+func (r *returned) land(*flight, error) {
+	r.lane.mu.Lock()
+	r.lane.returning--
+	r.lane.mu.Unlock()
+}
+
+func (r *returned) waiting() int { return 0 }
+func (r *returned) since() int64 { return r.opened }
+func (r *returned) seal()        {}
 
 // returnUnused gives back what a group was granted for callers that did not stay for the answer.
 func (l *lane) returnUnused(g *group, calls int64) {
@@ -42,6 +53,9 @@ func (l *lane) submit(j job) bool {
 	if l.closed || l.waiting >= l.client.options.queue || !l.breaker.allows() {
 		l.mu.Unlock()
 		return false
+	}
+	if _, gives := j.(*returned); gives {
+		l.returning++
 	}
 	f := l.enqueue(j)
 	l.mu.Unlock()

@@ -110,11 +110,14 @@ type lane struct {
 	waiting int // callers in queue
 	flying  map[*flight]struct{}
 	stuck   int
-	crowded bool
-	closed  bool
-	armed   bool
-	watch   *time.Timer
-	idle    chan struct{} // Close waits for it
+	// returning are the give-backs that are queued or under way. Until they have landed there is one flight at a time, so
+	// that no later call of this client comes to Redis before them.
+	returning int
+	crowded   bool
+	closed    bool
+	armed     bool
+	watch     *time.Timer
+	idle      chan struct{} // Close waits for it
 	// quick is for callers that make a trip themselves, which spares a change of goroutines, dear on few cores: on it a
 	// silent Redis can't hold them longer than the deadline. nil where go-redis has no such connection.
 	quick    *bucket.Engine
@@ -232,7 +235,7 @@ func (l *lane) enqueue(j job) *flight {
 }
 
 func (l *lane) limit() int {
-	if l.crowded {
+	if l.crowded || l.returning > 0 {
 		return 1
 	}
 	return mostFlights
