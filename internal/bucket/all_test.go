@@ -396,11 +396,16 @@ func TestAcquireAllRefusesWhatMakesNoSense(t *testing.T) {
 			{"checkout", 1, 0, shape, 0, 1, 1, 1, "0.5"}, {"checkout", 1, 0, shape, 0, "nan", 1, 1, 1}, {"checkout", 1, 0, shape, 0, "inf", 1, 1, 1},
 			{"checkout", 1, 0, shape, 0, 1, 2, 1, 1}, {"checkout", 1, 0, shape, 0, 1, 2, 1, 1, 1, 1},
 		} {
-			raw, err := e.RawAcquireAll(t.Context(), []string{definition, state}, args...)
-			if err == nil || !strings.HasPrefix(err.Error(), "HEADGATE ") {
-				t.Fatalf("%v: %v, %v", args, raw, err)
+			for _, tokenOnly := range []bool{true, false} {
+				raw, err := e.RawAcquireAll(t.Context(), tokenOnly, []string{definition, state}, args...)
+				if err == nil || !strings.HasPrefix(err.Error(), "HEADGATE ") {
+					t.Fatalf("%v: %v, %v", args, raw, err)
+				}
 			}
 		}
+		raw, err := e.RawAcquireAll(t.Context(), true, []string{definition, state}, "*", 1, 0, shape, 0, 1, 1, 1, 1)
+		check(t, err)
+		expect(t, "an app called *", fmt.Sprint(raw.([]any)[2:5]), "[0 1 2]")
 		expectSame(t, before, e.snapshot(t, "b"))
 	})
 }

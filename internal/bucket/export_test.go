@@ -43,9 +43,14 @@ func (e *Engine) RawAcquire(ctx context.Context, algorithm string, keys []string
 	return e.run(ctx, acquireScripts[algorithm], keys, args...)
 }
 
-// RawAcquireAll runs acquire_all for all algorithms with arguments of any kind, past the checks in Go.
-func (e *Engine) RawAcquireAll(ctx context.Context, keys []string, args ...any) (any, error) {
-	return e.run(ctx, acquireAllScripts[1<<4-1](), keys, args...)
+// RawAcquireAll runs acquire_all for token buckets alone, or for all algorithms, with arguments of any kind, past the
+// checks in Go.
+func (e *Engine) RawAcquireAll(ctx context.Context, tokenOnly bool, keys []string, args ...any) (any, error) {
+	set := 1<<4 - 1
+	if tokenOnly {
+		set = 1
+	}
+	return e.run(ctx, acquireAllScripts[set](), keys, args...)
 }
 
 // RawGiveBack runs give_back of an algorithm with arguments of any kind, past the checks in Go.
@@ -76,7 +81,7 @@ func DecodeInstalled(name string, hash map[string]string) (Installed, error) {
 // Scripts are the texts that Redis gets.
 func Scripts() map[string]string {
 	all := map[string]string{
-		"acquire_all": acquireAllScripts[1<<4-1]().text, "lease": leaseScript.text,
+		"acquire_all": acquireAllScripts[1<<4-1]().text, "acquire_all token_bucket": acquireAllScripts[1]().text, "lease": leaseScript.text,
 		"install": installScript.text, "remove": removeScript.text, "restart": restartScript.text, "adopt": adoptScript.text,
 	}
 	for algorithm, s := range acquireScripts {
