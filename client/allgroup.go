@@ -190,7 +190,7 @@ func (l *lane) giveBackAll(g *allGroup, calls int64) {
 		k := l.client.book.enter(part.Target.Name)
 		l.client.count(k, p.Facts, -taken*part.Permits, Granted, g.reply.Now.UnixMicro())
 		l.client.denials.forget(k, part.Key)
-		l.submit(&returned{lane: l, opened: l.client.sinceStart(), question: &bucket.GiveBack{
+		l.submit(&returned{lane: l, known: k, key: part.Key, opened: l.client.sinceStart(), question: &bucket.GiveBack{
 			Target: part.Target, Key: part.Key, Permits: taken * part.Permits,
 			At: g.reply.Now, RuleID: p.RuleID, ResetAfter: p.ResetAfter, Mark: p.Mark,
 		}})

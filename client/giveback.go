@@ -7,6 +7,8 @@ import (
 // returned is a job that gives permits back. Nobody waits for it, and it is never sent twice.
 type returned struct {
 	lane     *lane
+	known    *known
+	key      string
 	opened   int64
 	question *bucket.GiveBack
 }
@@ -18,7 +20,9 @@ func (r *returned) board(f *flight) {
 	clear(f.rows)
 }
 
+// land ends the refusing again: calls that were under way when the permits were given back may have been refused meanwhile.
 func (r *returned) land(*flight, error) {
+	r.lane.client.denials.forget(r.known, r.key)
 	r.lane.mu.Lock()
 	r.lane.returning--
 	r.lane.mu.Unlock()
@@ -41,16 +45,17 @@ func (l *lane) giveBack(g *group, permits int64) {
 	}
 	l.client.count(g.known, f, -permits, Granted, g.now)
 	l.client.denials.forget(g.known, g.key)
-	l.submit(&returned{lane: l, opened: l.client.sinceStart(), question: &bucket.GiveBack{
+	l.submit(&returned{lane: l, known: g.known, key: g.key, opened: l.client.sinceStart(), question: &bucket.GiveBack{
 		Target: g.target, Key: g.key, Permits: permits,
 		At: g.repl.Now, RuleID: g.repl.RuleID, ResetAfter: g.res.ResetAfter, Mark: g.res.Mark,
 	}})
 }
 
-// submit queues a job that no caller waits for, and tells whether there was room for it.
+// submit queues a job that no caller waits for, and tells whether there was room for it. While the client closes, what is
+// still under way may give back.
 func (l *lane) submit(j job) bool {
 	l.mu.Lock()
-	if l.closed || l.waiting >= l.client.options.queue || !l.breaker.allows() {
+	if l.closed && l.isIdle() || l.waiting >= l.client.options.queue || !l.breaker.allows() {
 		l.mu.Unlock()
 		return false
 	}
