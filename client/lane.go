@@ -43,9 +43,10 @@ type flight struct {
 	all       *bucket.AllCall      // that the next composite calls go into, with allParts parts so far
 	allParts  int
 	callers   int
-	since     int64       // when the oldest job was queued, ns since the client's start
-	sent      int64       // ns since the client's start
-	over      atomic.Bool // landed or given up
+	since     int64         // when the oldest job was queued, ns since the client's start
+	sent      int64         // ns since the client's start
+	over      atomic.Bool   // landed or given up
+	lost      chan struct{} // closed when given up
 }
 
 // callRow is a script call on a bucket, with room for the one entry that most have.
@@ -268,7 +269,7 @@ func (l *lane) drop(gone job) {
 func (l *lane) depart() *flight {
 	f := l.spare
 	if l.spare = nil; f == nil {
-		f = &flight{}
+		f = &flight{lost: make(chan struct{})}
 	}
 	f.jobs, l.queue = l.queue, f.jobs
 	f.callers, f.sent = l.waiting, l.client.sinceStart()
@@ -304,7 +305,7 @@ func (l *lane) trip(f *flight, through *bucket.Engine) *flight {
 	for _, j := range f.jobs {
 		j.board(f)
 	}
-	err := through.Ask(deadlineContext{context.Background(), l.client.deadlineOf(f.sent)}, f.questions...)
+	err := through.Ask(flightContext{context.Background(), l.client.deadlineOf(f.sent), f.lost}, f.questions...)
 	return l.arrive(f, err)
 }
 

@@ -42,6 +42,7 @@ func (l *lane) giveUp(limit int64) []*flight {
 	var lost []*flight
 	for f := range l.flying {
 		if f.since <= limit && f.over.CompareAndSwap(false, true) {
+			close(f.lost)
 			delete(l.flying, f)
 			l.stuck++
 			lost = append(lost, f)
@@ -141,11 +142,23 @@ func (f *flight) fail(reason error) {
 	}
 }
 
-// deadlineContext tells go-redis until when an answer is of use. It has no timer: the lane's watch is the one that
-// lets the callers go.
-type deadlineContext struct {
+// flightContext tells go-redis until when an answer is of use. It has no timer: the lane's watch ends it when it gives the
+// flight up, so that nobody goes on waiting for a free or a new connection.
+type flightContext struct {
 	context.Context
-	at time.Time
+	until time.Time
+	lost  <-chan struct{}
 }
 
-func (c deadlineContext) Deadline() (time.Time, bool) { return c.at, true }
+func (c flightContext) Deadline() (time.Time, bool) { return c.until, true }
+
+func (c flightContext) Done() <-chan struct{} { return c.lost }
+
+func (c flightContext) Err() error {
+	select {
+	case <-c.lost:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
