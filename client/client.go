@@ -50,6 +50,9 @@ type Client struct {
 func New(rdb redis.UniversalClient, app string, opts ...Option) (*Client, error) {
 	o := defaults()
 	for _, set := range opts {
+		if set == nil {
+			return nil, misused(ErrOption, "got nil")
+		}
 		set(&o)
 	}
 	switch {
