@@ -32,10 +32,10 @@ func newGated(t *testing.T, opts ...client.Option) *gated {
 	rdb.AddHook(g.gate)
 	g.world = &world{t: t, rdb: direct, engine: bucket.New(direct, prefix)}
 	patient := []client.Option{client.Prefix(prefix), client.WithDeadline(20 * time.Second)}
-	g.other = g.world.client("billing", patient...)
-	g.world.rdb = rdb
+	g.other = g.client("billing", patient...)
+	g.rdb = rdb
 	// With hooks every call has a goroutine of its own, so that its caller can leave.
-	g.c = g.world.client("checkout", append(append(patient, client.WithHooks()), opts...)...)
+	g.c = g.client("checkout", append(append(patient, client.WithHooks()), opts...)...)
 	g.install(definition("b", 10, 1, time.Hour))
 	if err := g.c.Preload(t.Context(), "b"); err != nil {
 		t.Fatal(err)

@@ -66,7 +66,8 @@ func (s *soak) call(rng *rand.Rand) {
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(rng.IntN(80_000))*time.Microsecond)
 		defer cancel()
 	}
-	what, may, began := "", soakDeadline, time.Now()
+	var what string
+	may, began := soakDeadline, time.Now()
 	var err error
 	switch rng.IntN(8) {
 	case 0:
