@@ -179,20 +179,35 @@ func TestOnlyAcquireIsRefusedInTheProcess(t *testing.T) {
 	})
 }
 
-// Two calls are in flight, one has the last permits and the other is refused; the caller of the first has left. Whichever
-// answer comes first: once the permits are back, this client asks for them again.
+// newGatedBy is a gated world whose bucket counts by key, if there is one.
+func newGatedBy(t *testing.T, key string) *gated {
+	t.Helper()
+	g := newGated(t)
+	if key != "" {
+		d := definition("b", 10, 1, time.Hour)
+		d.Partition, d.Revision = bucket.PartitionKey, 2
+		g.install(d)
+		if err := g.c.Preload(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+// landed lets the flight go that was held first, and waits until its answer has been handed out.
+func (g *gated) landed() {
+	g.t.Helper()
+	trips := g.c.Stats().RoundTrips
+	g.gate.release()
+	testenv.Eventually(g.t, 10*time.Second, "the flight lands", func() bool { return g.c.Stats().RoundTrips > trips })
+}
+
+// Two calls are in flight, one has all permits and the other is refused; the caller of the first has left, and its answer
+// comes first. Once the permits are back, this client asks for them again.
 func TestAGiveBackEndsLocalDenialAlsoOfARefusalThatArrivesLater(t *testing.T) {
 	for _, key := range []string{"", "k"} {
 		t.Run("key "+key, func(t *testing.T) {
-			g := newGated(t)
-			if key != "" {
-				d := definition("b", 10, 1, time.Hour)
-				d.Partition, d.Revision = bucket.PartitionKey, 2
-				g.install(d)
-				if err := g.c.Preload(t.Context(), "b"); err != nil {
-					t.Fatal(err)
-				}
-			}
+			g := newGatedBy(t, key)
 			g.gate.close()
 			first := g.acquires(client.Permits(10), client.Key(key))
 			g.gate.waits(t, 1)
@@ -200,7 +215,7 @@ func TestAGiveBackEndsLocalDenialAlsoOfARefusalThatArrivesLater(t *testing.T) {
 			g.gate.waits(t, 2)
 			first.leaves(t)
 			g.gate.open()
-			g.gate.release()
+			g.landed()
 			g.gate.release()
 			second.comes(t, client.Limited)
 			testenv.Eventually(t, 10*time.Second, "the client finds its permits given back", func() bool {
@@ -208,6 +223,30 @@ func TestAGiveBackEndsLocalDenialAlsoOfARefusalThatArrivesLater(t *testing.T) {
 				return err == nil && d.Remaining == 10
 			})
 			from(t, g.acquire("b", client.Key(key)), client.Granted, client.SourceRedis)
+		})
+	}
+}
+
+// The refusal comes first and is remembered. As soon as the other call is to give its permits back, this client asks again,
+// though the give-back is still under way.
+func TestAGiveBackEndsLocalDenialAtOnce(t *testing.T) {
+	for _, key := range []string{"", "k"} {
+		t.Run("key "+key, func(t *testing.T) {
+			g := newGatedBy(t, key)
+			g.gate.close()
+			first := g.acquires(client.Permits(10), client.Key(key))
+			g.gate.waits(t, 1)
+			g.gate.open()
+			from(t, g.acquire("b", client.Key(key)), client.Limited, client.SourceRedis)
+			g.gate.close()
+			first.leaves(t)
+			g.landed()
+			g.gate.waits(t, 1) // the give-back has run, and the client does not know it yet
+			next := g.acquires(client.Permits(10), client.Key(key))
+			g.queued(1)
+			g.gate.open()
+			g.gate.release()
+			next.comes(t, client.Granted)
 		})
 	}
 }

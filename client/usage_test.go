@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -247,6 +248,9 @@ func (h hooks) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 func (h hooks) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if !reports(cmds) {
+			return next(ctx, cmds)
+		}
 		if err := h.report(cmds); err != nil {
 			for _, cmd := range cmds {
 				cmd.SetErr(err)
@@ -257,14 +261,19 @@ func (h hooks) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
+// reports says whether a pipeline tells Redis of usage, and not of the heartbeat.
+func reports(cmds []redis.Cmder) bool {
+	return slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return cmd.Name() == "hincrby" })
+}
+
 func TestAFailedReportIsAddedToTheNextOne(t *testing.T) {
 	addr, prefix := testenv.Redis(t)
 	w := newWorld(t, addr, prefix)
 	reader := newWorld(t, addr, prefix)
 	w.install(definition("b", 10, 1, time.Hour))
-	var reports atomic.Int32
+	var sent atomic.Int32
 	w.rdb.AddHook(hooks{report: func([]redis.Cmder) error {
-		if reports.Add(1) <= 2 {
+		if sent.Add(1) <= 2 {
 			return errors.New("refused by the test")
 		}
 		return nil
@@ -272,13 +281,13 @@ func TestAFailedReportIsAddedToTheNextOne(t *testing.T) {
 	for range 3 {
 		w.acquire("b")
 	}
-	testenv.Eventually(t, 10*time.Second, "a report fails", func() bool { return reports.Load() == 1 })
+	testenv.Eventually(t, 10*time.Second, "a report fails", func() bool { return sent.Load() == 1 })
 	for range 9 {
 		w.acquire("b")
 	}
 	reader.reported("b", "checkout", bucket.Usage{Granted: 10, Limited: 2})
-	if reports.Load() < 3 {
-		t.Fatalf("only %d reports were sent", reports.Load())
+	if sent.Load() < 3 {
+		t.Fatalf("only %d reports were sent", sent.Load())
 	}
 }
 
@@ -290,7 +299,7 @@ func TestAReportHoldsWholeSecondsOfRedisTime(t *testing.T) {
 	w.install(definition("b", 1_000_000, 1_000_000, time.Second))
 	var mu sync.Mutex
 	var decided []int64 // Redis times in µs
-	var reports, reported int64
+	var sent, reported int64
 	var over bool             // what Close reports are not whole seconds
 	const straggling = 50_000 // µs before the end of a second in which a reply may be too late for its report
 	w.rdb.AddHook(hooks{
@@ -329,7 +338,7 @@ func TestAReportHoldsWholeSecondsOfRedisTime(t *testing.T) {
 			if reported < atLeast || reported > atMost {
 				t.Errorf("reported %d in second %d, of which %d..%d were used before it", reported, second, atLeast, atMost)
 			}
-			reports++
+			sent++
 			return nil
 		},
 	})
@@ -337,7 +346,7 @@ func TestAReportHoldsWholeSecondsOfRedisTime(t *testing.T) {
 		w.acquire("b")
 		mu.Lock()
 		defer mu.Unlock()
-		over = reports >= 4
+		over = sent >= 4
 		return over
 	})
 }

@@ -38,7 +38,8 @@ func newLine(kind string, t totals, elapsed time.Duration) line {
 	}
 }
 
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+// millis keeps the nanoseconds: a refusal that the process remembers takes less than a microsecond.
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func (r *report) head() {
 	if r.json {
