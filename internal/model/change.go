@@ -10,25 +10,38 @@ type Action string
 
 // The actions.
 const (
-	ActionBucketCreate  Action = "bucket.create"
-	ActionBucketUpdate  Action = "bucket.update"
-	ActionBucketDelete  Action = "bucket.delete"
-	ActionBucketRaise   Action = "bucket.raise" // by SystemActor: Redis was ahead of the database
-	ActionAppCreate     Action = "app.create"
-	ActionAppUpdate     Action = "app.update"
-	ActionAppDelete     Action = "app.delete"
-	ActionMemberSet     Action = "member.set"
-	ActionMemberRemove  Action = "member.remove"
-	ActionUserCreate    Action = "user.create"
-	ActionUserUpdate    Action = "user.update"
-	ActionUserPassword  Action = "user.password"
-	ActionLogin         Action = "login"
-	ActionLoginRefused  Action = "login.refused"
-	ActionLogout        Action = "logout"
-	ActionTokenReused   Action = "session.reuse" // an old refresh token came back; its session was ended
-	ActionRefused       Action = "refused"       // an attempt at something the principal may see but not do
-	ActionRedisAdopt    Action = "redis.adopt"
-	ActionIdentityReset Action = "identity.new"
+	ActionBucketCreate     Action = "bucket.create"
+	ActionBucketUpdate     Action = "bucket.update"
+	ActionBucketDelete     Action = "bucket.delete"
+	ActionBucketRaise      Action = "bucket.raise"    // by SystemActor: Redis was ahead of the database
+	ActionBucketRollback   Action = "bucket.rollback" // its after names the revision that was taken over
+	ActionBucketRestore    Action = "bucket.restore"  // of a deleted one; its after names the revision that was taken over
+	ActionAppCreate        Action = "app.create"
+	ActionAppUpdate        Action = "app.update"
+	ActionAppDelete        Action = "app.delete"
+	ActionMemberSet        Action = "member.set"
+	ActionMemberRemove     Action = "member.remove"
+	ActionUserCreate       Action = "user.create"
+	ActionUserUpdate       Action = "user.update"
+	ActionUserPassword     Action = "user.password"
+	ActionLogin            Action = "login"
+	ActionLoginRefused     Action = "login.refused"
+	ActionLogout           Action = "logout"
+	ActionTokenReused      Action = "session.reuse" // an old refresh token came back; its session was ended
+	ActionRefused          Action = "refused"       // an attempt at something the principal may see but not do
+	ActionTokenCreate      Action = "token.create"  // an API token
+	ActionTokenRevoke      Action = "token.revoke"
+	ActionTokenRefused     Action = "token.refused" // an API token was used that had ended
+	ActionRedisAdopt       Action = "redis.adopt"
+	ActionIdentityReset    Action = "identity.new"
+	ActionExport           Action = "export" // its after says what of, and through which filters
+	ActionWebhookCreate    Action = "webhook.create"
+	ActionWebhookUpdate    Action = "webhook.update"
+	ActionWebhookDelete    Action = "webhook.delete"
+	ActionWebhookSecret    Action = "webhook.secret" // a new secret
+	ActionWebhookTest      Action = "webhook.test"
+	ActionWebhookRedeliver Action = "webhook.redeliver"
+	ActionWebhookFailing   Action = "webhook.failing" // by SystemActor: given up after three days of failed attempts
 )
 
 // SystemActor is the actor of changes that no person made.
@@ -39,16 +52,17 @@ type TargetKind string
 
 // The kinds of target.
 const (
-	TargetBucket TargetKind = "bucket"
-	TargetApp    TargetKind = "app"
-	TargetUser   TargetKind = "user"
-	TargetSystem TargetKind = "system"
+	TargetBucket  TargetKind = "bucket"
+	TargetApp     TargetKind = "app"
+	TargetUser    TargetKind = "user"
+	TargetSystem  TargetKind = "system"
+	TargetWebhook TargetKind = "webhook"
 )
 
 // Change is one append-only history row: who, when, what before, what after, why.
 type Change struct {
-	ID         int64
-	At         time.Time // µs, UTC
+	ID         int64     // the place in the chain: the next whole number, without gaps
+	At         time.Time // µs, UTC; by the clock of the server that wrote it, so it may go back from one row to the next
 	Actor      string    // user name, or SystemActor
 	Action     Action
 	TargetKind TargetKind
@@ -59,6 +73,12 @@ type Change struct {
 	Reason     string
 	Address    string
 	RequestID  string
+	Token      string // name of the API token that was used; "" = none
+
+	// Count is how many equal events the row stands for, 1 unless repetitions were folded. The store makes a 0 a 1.
+	Count int64
+	// Until is when the last of several folded events happened; zero unless Count > 1.
+	Until time.Time
 }
 
 // Origin says on whose behalf a write is made; the store puts it into the change row.
@@ -67,4 +87,5 @@ type Origin struct {
 	Reason    string
 	Address   string
 	RequestID string
+	Token     string // name of the API token that was used; "" = none
 }

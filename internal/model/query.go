@@ -112,7 +112,7 @@ type ChangeQuery struct {
 // Validate checks the bounds; the error is CodeInvalid and names each broken field.
 func (q *ChangeQuery) Validate() error {
 	var v invalid
-	checkOptionalChoice(&v, "target_kind", q.TargetKind, TargetBucket, TargetApp, TargetUser, TargetSystem)
+	checkOptionalChoice(&v, "target_kind", q.TargetKind, TargetBucket, TargetApp, TargetUser, TargetSystem, TargetWebhook)
 	checkText(&v, "target", q.Target, 0, TargetBound)
 	checkText(&v, "actor", q.Actor, 0, TargetBound)
 	checkText(&v, "action", string(q.Action), 0, ActionBound)
