@@ -10,9 +10,11 @@ import (
 // Permission is one thing that a person may do. Each API route names the one that it needs.
 type Permission string
 
-// The permissions. Public and Self are not in the table: the first asks for nobody, the second for anybody logged in.
+// The permissions. The first three are not in the table: Public asks for nobody, Known for anybody who is known, by a
+// login or by an API token, and Self for anybody who is logged in: what is done with one's own account no token does.
 const (
 	Public Permission = "public"
+	Known  Permission = "known"
 	Self   Permission = "self"
 
 	BucketSee     Permission = "bucket.see"      // a bucket, its live state and its history
@@ -27,6 +29,7 @@ const (
 	UserManage    Permission = "user.manage"     // make, change and disable users, set passwords
 	AuditRead     Permission = "audit.read"      // the whole change log
 	SystemSee     Permission = "system.see"      // database, Redis, reconcile
+	TokenManage   Permission = "token.manage"    // see and revoke API tokens of others; service accounts and their tokens
 )
 
 // holder is a column of the permission table: a global role, or what a person is to one bucket or app.
@@ -55,6 +58,17 @@ var policy = map[Permission][]holder{
 	UserManage:    {admin},
 	AuditRead:     {admin, auditor},
 	SystemSee:     {admin, auditor},
+	TokenManage:   {admin},
+}
+
+// scopePolicy says which permissions an API token of each scope has, as far as its user has them: the rights of a token
+// are those of its user AND of its scopes. What stands in no scope no token may, whoever made it: with user.manage or
+// token.manage, one that leaked could make itself a successor that outlives it.
+var scopePolicy = map[model.TokenScope][]Permission{
+	model.ScopeRead:  {BucketSee, AppSee, UserNames, SystemSee},
+	model.ScopeWrite: {BucketSee, BucketCreate, BucketEdit, BucketAllApps, AppSee, AppManage, UserNames},
+	model.ScopeAudit: {AuditRead, BucketSee, AppSee, UserSee},
+	model.ScopeAdmin: {AppCreate, AppManage, AppSee, UserSee, UserNames, SystemSee},
 }
 
 // roleColumn says which column a global role stands in. A member stands in none: its rights come from relations.
@@ -69,18 +83,29 @@ type Principal struct {
 	Name        string
 	DisplayName string
 	Role        model.Role
-	SessionID   string
+	SessionID   string // "" for an API token
+
+	TokenID int64              // of the API token that the request came with; 0 for a session
+	Token   string             // its name
+	Scopes  []model.TokenScope // its scopes, which bound what Role and relations give
+}
+
+// inScope tells whether the principal's API token lets a permission through; for a session it always does.
+func (p Principal) inScope(needs Permission) bool {
+	return p.TokenID == 0 || slices.ContainsFunc(p.Scopes, func(s model.TokenScope) bool {
+		return slices.Contains(scopePolicy[s], needs)
+	})
 }
 
 // Everywhere tells whether the principal's role holds the permission for every bucket and app.
 func (p Principal) Everywhere(needs Permission) bool {
 	column, ok := roleColumn[p.Role]
-	return ok && slices.Contains(policy[needs], column)
+	return ok && slices.Contains(policy[needs], column) && p.inScope(needs)
 }
 
 // May tells whether the principal holds the permission for a thing to which it stands in the given relation.
 func (p Principal) May(needs Permission, r model.Relation) bool {
-	if p.Name == "" {
+	if p.Name == "" || !p.inScope(needs) {
 		return false
 	}
 	holders := policy[needs]
@@ -96,7 +121,7 @@ func (p Principal) Conceivable(needs Permission) bool {
 	if p.Name == "" {
 		return needs == Public
 	}
-	return needs == Public || needs == Self ||
+	return needs == Public || needs == Known || needs == Self && p.TokenID == 0 ||
 		p.May(needs, model.Relation{BucketOwner: true, AppOwner: true, AppViewer: true})
 }
 
@@ -121,6 +146,26 @@ func Missing(needs Permission) *model.Error {
 	err := model.Errorf(model.CodeForbidden, "this needs the permission %s, which you do not hold here", needs)
 	err.Permission = string(needs)
 	return err
+}
+
+// OutOfScope is the refusal of what an API token may not, though its user perhaps may.
+func OutOfScope(needs Permission) *model.Error {
+	err := Missing(needs)
+	if inAnyScope(needs) {
+		err.Message = fmt.Sprintf("this needs the permission %s, which the API token's scopes or its user do not give", needs)
+	} else {
+		err.Message = fmt.Sprintf("this needs the permission %s, which no API token has; log in for it", needs)
+	}
+	return err
+}
+
+func inAnyScope(needs Permission) bool {
+	for _, list := range scopePolicy {
+		if slices.Contains(list, needs) {
+			return true
+		}
+	}
+	return false
 }
 
 // String names the person for logs.

@@ -28,6 +28,7 @@ type Store interface {
 	RotateSession(ctx context.Context, id string, old, next []byte, at, expires time.Time) (model.RotateResult, error)
 	DeleteSession(ctx context.Context, id string) error
 	AppendChange(ctx context.Context, c model.Change) error
+	TokenStore
 }
 
 // KeyStore keeps the signing key where every server of the deployment reads the same one. SigningKey returns the key

@@ -84,7 +84,8 @@ func UserJSON(u *User) json.RawMessage {
 		DisplayName string `json:"display_name"`
 		Role        Role   `json:"role"`
 		Disabled    bool   `json:"disabled"`
-	}{u.DisplayName, u.Role, u.Disabled})
+		Service     bool   `json:"service,omitempty"`
+	}{u.DisplayName, u.Role, u.Disabled, u.Service})
 }
 
 // encode cannot fail: it is only given plain structs of strings, numbers and maps with string keys.

@@ -18,7 +18,7 @@ const (
 	PasswordMax = 128
 )
 
-// User is a person who can log in.
+// User is a person who can log in, or a service account.
 type User struct {
 	ID           int64
 	Name         string // unique, lower case
@@ -26,6 +26,7 @@ type User struct {
 	Role         Role
 	Disabled     bool
 	PasswordHash string // encoded argon2id with its parameters; never leaves the server
+	Service      bool   // a service account: programs act as it by API tokens, nobody can log in as it
 	Revision     int64
 	CreatedBy    string
 	CreatedAt    time.Time

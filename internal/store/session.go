@@ -34,12 +34,13 @@ func (r *sessionRow) session() model.Session {
 	}
 }
 
-// CreateSession saves a login. CodeUnauthorized when the user is disabled or gone by now.
+// CreateSession saves a login. CodeUnauthorized when the user is disabled or gone by now, or is
+// a service account.
 func (s *Store) CreateSession(ctx context.Context, session model.Session) error {
 	return s.write(ctx, func(t *tx) error {
 		// Locked, so that a session cannot slip in beside the disabling that ends the user's sessions.
 		user, err := userByID(forShare(t.DB), session.UserID)
-		if model.CodeOf(err) == model.CodeNotFound || err == nil && user.Disabled {
+		if model.CodeOf(err) == model.CodeNotFound || err == nil && (user.Disabled || user.Service) {
 			return model.Errorf(model.CodeUnauthorized, "the user can't log in")
 		}
 		if err != nil {

@@ -17,6 +17,7 @@ type userRow struct {
 	Role         string
 	Disabled     bool
 	PasswordHash string
+	Service      bool
 	Revision     int64
 	CreatedBy    string
 	CreatedAt    time.Time `gorm:"autoCreateTime:false"`
@@ -28,13 +29,15 @@ func (userRow) TableName() string { return "users" }
 
 func (r *userRow) user() model.User {
 	return model.User{
-		ID: r.ID, Name: r.Name, DisplayName: r.DisplayName, Role: model.Role(r.Role), Disabled: r.Disabled, PasswordHash: r.PasswordHash,
+		ID: r.ID, Name: r.Name, DisplayName: r.DisplayName, Role: model.Role(r.Role), Disabled: r.Disabled, PasswordHash: r.PasswordHash, Service: r.Service,
 		Revision: r.Revision, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt.UTC(), UpdatedBy: r.UpdatedBy, UpdatedAt: r.UpdatedAt.UTC(),
 	}
 }
 
 // activeAdmin tells whether the user counts as an admin who can log in.
-func (r *userRow) activeAdmin() bool { return r.Role == string(model.RoleAdmin) && !r.Disabled }
+func (r *userRow) activeAdmin() bool {
+	return r.Role == string(model.RoleAdmin) && !r.Disabled && !r.Service
+}
 
 // User reads one user. CodeNotFound.
 func (s *Store) User(ctx context.Context, name string) (model.User, error) {
@@ -120,7 +123,7 @@ func (s *Store) CreateUser(ctx context.Context, u model.User, o model.Origin) (m
 	var user model.User
 	err := s.write(ctx, func(t *tx) error {
 		row := &userRow{
-			Name: u.Name, DisplayName: u.DisplayName, Role: string(u.Role), Disabled: u.Disabled, PasswordHash: u.PasswordHash,
+			Name: u.Name, DisplayName: u.DisplayName, Role: string(u.Role), Disabled: u.Disabled, PasswordHash: u.PasswordHash, Service: u.Service,
 			Revision: 1, CreatedBy: o.Actor, CreatedAt: t.now, UpdatedBy: o.Actor, UpdatedAt: t.now,
 		}
 		err := t.Create(row).Error
@@ -188,7 +191,7 @@ func (t *tx) checkAdminLeft(before, after *userRow) error {
 		return nil
 	}
 	var others int64
-	err := t.Model(&userRow{}).Where("role = ? AND disabled = ? AND id <> ?", model.RoleAdmin, false, after.ID).Count(&others).Error
+	err := t.Model(&userRow{}).Where("role = ? AND disabled = ? AND service = ? AND id <> ?", model.RoleAdmin, false, false, after.ID).Count(&others).Error
 	if err == nil && others == 0 {
 		return model.Errorf(model.CodeLastAdmin, "%s is the last admin who can log in; make another one first", after.Name)
 	}
@@ -218,6 +221,9 @@ func (s *Store) SetPassword(ctx context.Context, id int64, hash string, o model.
 		row, err := userByID(forUpdate(t.DB), id)
 		if err != nil {
 			return err
+		}
+		if row.Service {
+			return invalidField("the user", "password", "can't be set: a service account has none")
 		}
 		if err := t.Model(row).Update("password_hash", hash).Error; err != nil {
 			return err
