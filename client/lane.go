@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,8 @@ const (
 	// crowd is from how many calls on a flight there is only one flight at a time, if most are equal to others: then one
 	// carries them for almost nothing. Below, or where each has its own key, several flights are faster.
 	crowd = 8
+	// multitude is from how many calls on a flight those who wait for the next one are enough for it.
+	multitude = 256
 	// mostFlights is how many there may be else.
 	mostFlights = 3
 	// mostStuck bounds the flights that were given up and have not come back: each holds a connection and a goroutine.
@@ -115,6 +118,7 @@ type lane struct {
 	// that no later call of this client comes to Redis before them.
 	returning int
 	crowded   bool
+	usual     float64 // callers on a flight, of late
 	closed    bool
 	armed     bool
 	watch     *time.Timer
@@ -277,7 +281,8 @@ func (l *lane) depart() *flight {
 		j.seal()
 	}
 	l.forget()
-	l.crowded = f.callers >= crowd && f.callers > 2*len(f.jobs)
+	l.usual += (float64(f.callers) - l.usual) / 4
+	l.crowded = l.usual >= crowd && l.usual > 2*float64(len(f.jobs))
 	f.since = f.sent
 	for _, j := range f.jobs {
 		f.since = min(f.since, j.since())
@@ -323,6 +328,9 @@ func (l *lane) arrive(f *flight, err error) *flight {
 		j.land(f, nil)
 	}
 	l.client.observe(f, received)
+	if f.callers >= crowd && f.callers < multitude && f.callers > 2*len(f.jobs) {
+		runtime.Gosched() // who was just answered mostly asks again, and so comes along on the next flight
+	}
 	l.mu.Lock()
 	delete(l.flying, f)
 	f.reset()
