@@ -34,7 +34,8 @@ const (
 	ActionTokenRefused     Action = "token.refused" // an API token was used that had ended
 	ActionRedisAdopt       Action = "redis.adopt"
 	ActionIdentityReset    Action = "identity.new"
-	ActionExport           Action = "export" // its after says what of, and through which filters
+	ActionAuditPrune       Action = "audit.prune" // the oldest rows of the history itself were removed
+	ActionExport           Action = "export"      // its after says what of, and through which filters
 	ActionWebhookCreate    Action = "webhook.create"
 	ActionWebhookUpdate    Action = "webhook.update"
 	ActionWebhookDelete    Action = "webhook.delete"

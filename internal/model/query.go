@@ -125,9 +125,10 @@ func (q *ChangeQuery) Validate() error {
 
 // Bounds of the texts in a change row, in characters; the store cuts longer ones.
 const (
-	TargetBound  = 128 // actor and target
-	ActionBound  = 32
-	AddressBound = 64 // address and request id
+	TargetBound     = 128 // actor, target and token
+	ActionBound     = 32
+	TargetKindBound = 16
+	AddressBound    = 64 // address and request id
 )
 
 // Relation is what a user is to a bucket or an app.

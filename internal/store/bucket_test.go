@@ -303,7 +303,7 @@ func TestBucketChangesHoldTheDefinitionAsTheAPIShowsIt(t *testing.T) {
 		c := must(s.Changes(t.Context(), model.ChangeQuery{TargetKind: model.TargetBucket}))(t).Items[0]
 		want := model.Change{
 			ID: c.ID, At: now.Now().Truncate(time.Microsecond), Actor: "bob", Action: model.ActionBucketUpdate, TargetKind: model.TargetBucket, Target: "b",
-			Revision: 2, Before: c.Before, After: c.After, Reason: "why not", Address: "2001:db8::1", RequestID: "req-2",
+			Revision: 2, Before: c.Before, After: c.After, Reason: "why not", Address: "2001:db8::1", RequestID: "req-2", Count: 1,
 		}
 		if diff := cmp.Diff(want, c); diff != "" {
 			t.Errorf("change (-want +got):\n%s", diff)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -11,9 +12,10 @@ import (
 	"github.com/headgate/headgate/internal/model"
 )
 
-// changeRow is one row of the history. Rows are only ever inserted; nothing in this package updates or deletes one.
+// changeRow is one row of the history. Rows are only ever inserted; nothing in this package updates one, and only
+// retention (audit_prune.go) deletes any.
 type changeRow struct {
-	ID         int64 `gorm:"primaryKey"`
+	ID         int64 `gorm:"primaryKey;autoIncrement:false"`
 	At         time.Time
 	Actor      string
 	Action     string
@@ -25,6 +27,11 @@ type changeRow struct {
 	Reason     string
 	Address    string
 	RequestID  string
+	Token      string
+	Times      int64
+	UntilAt    *time.Time
+	PrevHash   []byte // nil for a row from before the chain
+	Hash       []byte
 }
 
 func (changeRow) TableName() string { return "changes" }
@@ -32,25 +39,35 @@ func (changeRow) TableName() string { return "changes" }
 // AppendChange adds a change row for what is no write of the store itself: a login, a refused attempt, an export. The
 // store sets ID, and At when it is zero; texts beyond their bounds are cut.
 func (s *Store) AppendChange(ctx context.Context, c model.Change) error {
-	return s.write(ctx, func(t *tx) error { return t.insertChange(c) })
+	return s.write(ctx, func(t *tx) error {
+		t.insertChange(c)
+		return nil
+	})
 }
 
-// appendChange adds the change row of a write: who and why come from the origin, when from the transaction.
+// appendChange adds the change row of a write: who and why come from the origin, when from the transaction. The row is
+// kept until the transaction ends, and joins the chain right before the commit (audit_chain.go).
 func (t *tx) appendChange(o model.Origin, c model.Change) error {
-	c.At, c.Actor, c.Reason, c.Address, c.RequestID = t.now, o.Actor, o.Reason, o.Address, o.RequestID
-	return t.insertChange(c)
+	c.At, c.Actor, c.Reason, c.Address, c.RequestID, c.Token = t.now, o.Actor, o.Reason, o.Address, o.RequestID, o.Token
+	t.insertChange(c)
+	return nil
 }
 
-func (t *tx) insertChange(c model.Change) error {
+// insertChange brings a row to the form in which the database keeps it, so that what is hashed is what is read back.
+func (t *tx) insertChange(c model.Change) {
 	if c.At.IsZero() {
 		c.At = t.now
 	}
-	return t.Create(&changeRow{
-		At: micros(c.At), Actor: clip(c.Actor, model.TargetBound), Action: clip(string(c.Action), model.ActionBound),
-		TargetKind: string(c.TargetKind), Target: clip(c.Target, model.TargetBound), Revision: c.Revision,
-		BeforeJSON: textOf(c.Before), AfterJSON: textOf(c.After), Reason: clip(c.Reason, model.ReasonBound),
-		Address: clip(c.Address, model.AddressBound), RequestID: clip(c.RequestID, model.AddressBound),
-	}).Error
+	c.At = micros(c.At)
+	c.Actor, c.Action = clip(c.Actor, model.TargetBound), model.Action(clip(string(c.Action), model.ActionBound))
+	c.TargetKind, c.Target = model.TargetKind(clip(string(c.TargetKind), model.TargetKindBound)), clip(c.Target, model.TargetBound)
+	c.Before, c.After = validText(c.Before), validText(c.After)
+	c.Reason, c.Address, c.RequestID = clip(c.Reason, model.ReasonBound), clip(c.Address, model.AddressBound), clip(c.RequestID, model.AddressBound)
+	c.Token, c.Count = clip(c.Token, model.TargetBound), max(c.Count, 1)
+	if !c.Until.IsZero() {
+		c.Until = micros(c.Until)
+	}
+	t.changes = append(t.changes, c)
 }
 
 // Changes lists the history, newest first. CodeInvalid naming the field of the query.
@@ -133,7 +150,23 @@ func (r *changeRow) change() model.Change {
 	return model.Change{
 		ID: r.ID, At: r.At.UTC(), Actor: r.Actor, Action: model.Action(r.Action), TargetKind: model.TargetKind(r.TargetKind), Target: r.Target,
 		Revision: r.Revision, Before: jsonOf(r.BeforeJSON), After: jsonOf(r.AfterJSON), Reason: r.Reason, Address: r.Address, RequestID: r.RequestID,
+		Token: r.Token, Count: r.Times, Until: orZero(r.UntilAt),
 	}
+}
+
+func orZero(at *time.Time) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+// validText makes a text valid UTF-8, as the column demands; nil stays nil.
+func validText(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 }
 
 func textOf(raw json.RawMessage) *string {

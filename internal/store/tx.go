@@ -8,6 +8,8 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/headgate/headgate/internal/model"
 )
 
 // writeAttempts bounds how often a write starts again after a deadlock or a lost race for a new name.
@@ -16,7 +18,8 @@ const writeAttempts = 8
 // tx is one write in progress: everything in it happens at the one time now, on behalf of one origin.
 type tx struct {
 	*gorm.DB
-	now time.Time // µs, UTC
+	now     time.Time      // µs, UTC
+	changes []model.Change // to be added to the history right before the commit
 }
 
 // errAgain asks write to start the transaction again: another one has changed the ground under it.
@@ -45,7 +48,11 @@ func (s *Store) write(ctx context.Context, fn func(t *tx) error) error {
 
 func (s *Store) writeOnce(ctx context.Context, fn func(t *tx) error) error {
 	return s.writer.WithContext(ctx).Transaction(func(db *gorm.DB) error {
-		return fn(&tx{DB: db, now: micros(s.now())})
+		t := &tx{DB: db, now: micros(s.now())}
+		if err := fn(t); err != nil {
+			return err
+		}
+		return t.chainChanges()
 	}, s.writeTx)
 }
 
