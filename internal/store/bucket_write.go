@@ -68,7 +68,8 @@ func (s *Store) DeleteBucket(ctx context.Context, name string, base int64, o mod
 		if err := t.Save(row).Error; err != nil {
 			return err
 		}
-		if err := t.clearLists(row.ID); err != nil {
+		// The owners stay: they may restore the bucket.
+		if err := t.clearLists(row.ID, &bucketApp{}, &bucketLabel{}); err != nil {
 			return err
 		}
 		revision = row.Revision
@@ -125,7 +126,9 @@ func (t *tx) saveBucket(row *bucketRow, d *model.Definition, o model.Origin, c m
 	if err != nil {
 		return model.Bucket{}, err
 	}
-	c.After = model.DefinitionJSON(d)
+	if c.After == nil {
+		c.After = model.DefinitionJSON(d)
+	}
 	if err := t.recordBucket(row, o, c); err != nil {
 		return model.Bucket{}, err
 	}
@@ -192,8 +195,8 @@ func (t *tx) idsOf(table any, where string, args []any, count int) (map[string]i
 	return ids, err
 }
 
-func (t *tx) clearLists(id int64) error {
-	for _, list := range []any{&bucketApp{}, &bucketOwner{}, &bucketLabel{}} {
+func (t *tx) clearLists(id int64, lists ...any) error {
+	for _, list := range lists {
 		if err := t.Where("bucket_id = ?", id).Delete(list).Error; err != nil {
 			return err
 		}
@@ -203,7 +206,7 @@ func (t *tx) clearLists(id int64) error {
 
 // replaceLists writes a definition's lists, one row an entry.
 func (t *tx) replaceLists(id int64, d *model.Definition, apps, owners []int64) error {
-	if err := t.clearLists(id); err != nil {
+	if err := t.clearLists(id, &bucketApp{}, &bucketOwner{}, &bucketLabel{}); err != nil {
 		return err
 	}
 	appRows := make([]bucketApp, len(apps))
