@@ -14,7 +14,8 @@ type call struct {
 	requestID string
 	address   string
 	userAgent string
-	principal auth.Principal // set once the access token is proved
+	viaToken  bool           // an API token was given, good or not
+	principal auth.Principal // set once the proof is found good
 }
 
 type callKey struct{}
@@ -45,6 +46,7 @@ func originOf(ctx context.Context, reason string) model.Origin {
 	c := callOf(ctx)
 	return model.Origin{
 		Actor: c.principal.Name, Reason: strings.TrimSpace(reason), Address: c.address, RequestID: c.requestID,
+		Token: c.principal.Token,
 	}
 }
 

@@ -118,6 +118,9 @@ func newProblem(ctx context.Context, code model.Code, detail string, fields ...m
 	}
 	if code == model.CodeUnauthorized {
 		p.headers.Set("WWW-Authenticate", `Cookie realm="headgate"`)
+		if callOf(ctx).viaToken {
+			p.headers.Set("WWW-Authenticate", `Bearer realm="headgate", error="invalid_token"`)
+		}
 	}
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
@@ -50,7 +51,7 @@ func documentRules(schemas map[string]*huma.Schema) {
 		choices(p["on_redis_failure"], model.FailOpen, model.FailClosed, model.FailLocal)
 		choices(p["after_loss"], model.LossRefill, model.LossFull)
 	}
-	for _, name := range []string{"Me", "User", "UserCreate", "UserUpdate"} {
+	for _, name := range []string{"Me", "User", "UserCreate", "UserUpdate", "ServiceAccountCreate"} {
 		choices(schemas[name].Properties["role"], model.RoleAdmin, model.RoleAuditor, model.RoleMember)
 	}
 	for _, name := range []string{"UserCreate", "PasswordSet"} {
@@ -59,7 +60,14 @@ func documentRules(schemas map[string]*huma.Schema) {
 	for _, name := range []string{"Member", "MemberSet"} {
 		choices(schemas[name].Properties["role"], model.AppOwner, model.AppViewer)
 	}
-	choices(schemas["Change"].Properties["target_kind"], model.TargetBucket, model.TargetApp, model.TargetUser, model.TargetSystem)
+	for _, name := range []string{"Token", "TokenCreate"} {
+		choices(schemas[name].Properties["scopes"].Items, model.TokenScopes...)
+	}
+	choices(schemas["Token"].Properties["kind"], model.TokenPersonal, model.TokenService)
+	choices(schemas["Token"].Properties["state"], model.TokenActive, model.TokenExpired, model.TokenRevoked, model.TokenSuspended)
+	between(schemas["TokenCreate"].Properties["expires_in_days"], 1, int64(model.TokenLifeMax/(24*time.Hour)))
+	choices(schemas["Change"].Properties["target_kind"], model.TargetBucket, model.TargetApp, model.TargetUser, model.TargetSystem, model.TargetWebhook)
+	documentHistory(schemas)
 	choices(schemas["Sync"].Properties["state"], model.SyncSynced, model.SyncPending)
 }
 

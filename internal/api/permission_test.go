@@ -1,10 +1,12 @@
 package api_test
 
 import (
-	"encoding/json"
+	"crypto/rand"
+	"crypto/rsa"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,101 +18,226 @@ import (
 	"github.com/headgate/headgate/internal/model"
 )
 
-// The columns of the walk: nobody, then the people.
-var walkers = []string{"", nemo, vic, ann, bob, otto, aud, root, disabled}
+// The columns of the walk, in the order of the statuses of a row. The tokens have one scope each, read, write, audit and
+// admin: those of root, an admin, and those of ann, who owns the app checkout. All other proofs are nobody's, on
+// every route (see nobodysProofs), and have no column.
+var (
+	people = []string{"", nemo, vic, ann, bob, otto, aud, root, disabled}
+	makers = []string{root, ann}
+)
 
 // walk is each request with the status that each column gets. Writes are made so that those who may do them fail at the
 // next check (412, 409, 422), and so change nothing for the others.
 var walk = []struct {
 	method, path string
 	body         any
-	want         [9]int
+
+	people string // nobody nemo vic ann bob otto aud root disabled
+	root   string // tokens of root: read write audit admin
+	ann    string // tokens of ann: read write audit admin
 }{
-	{"GET", "/auth/me", nil, [9]int{401, 200, 200, 200, 200, 200, 200, 200, 401}},
-	{"GET", "/buckets", nil, [9]int{401, 200, 200, 200, 200, 200, 200, 200, 401}},
-	{"GET", "/buckets/" + theBucket, nil, [9]int{401, 404, 200, 200, 200, 404, 200, 200, 401}},
-	{"GET", "/buckets/" + theBucket + "/changes", nil, [9]int{401, 404, 200, 200, 200, 404, 200, 200, 401}},
-	{"GET", "/buckets/" + theBucket + "/usage", nil, [9]int{401, 404, 200, 200, 200, 404, 200, 200, 401}},
-	{"GET", "/buckets/" + theBucket + "/live", nil, [9]int{401, 404, 200, 200, 200, 404, 200, 200, 401}},
-	{"POST", "/buckets", definition(map[string]any{"name": theBucket}), [9]int{401, 403, 403, 409, 403, 403, 403, 409, 401}},
-	{"PUT", "/buckets/" + theBucket, definition(map[string]any{"owners": []string{bob}}), [9]int{401, 404, 403, 403, 412, 404, 403, 412, 401}},
-	{"DELETE", "/buckets/" + theBucket + "?reason=x", nil, [9]int{401, 404, 403, 403, 412, 404, 403, 412, 401}},
-	{"GET", "/apps", nil, [9]int{401, 200, 200, 200, 200, 200, 200, 200, 401}},
-	{"GET", "/apps/checkout", nil, [9]int{401, 404, 200, 200, 404, 404, 200, 200, 401}},
-	{"POST", "/apps", map[string]any{"name": "checkout"}, [9]int{401, 403, 403, 403, 403, 403, 403, 409, 401}},
-	{"PUT", "/apps/checkout", map[string]any{"description": "x"}, [9]int{401, 404, 403, 412, 404, 404, 403, 412, 401}},
-	{"DELETE", "/apps/checkout", nil, [9]int{401, 404, 403, 412, 404, 404, 403, 412, 401}},
-	{"PUT", "/apps/checkout/members/ghost", map[string]any{"role": "viewer"}, [9]int{401, 404, 403, 422, 404, 404, 403, 422, 401}},
-	{"DELETE", "/apps/checkout/members/ghost", nil, [9]int{401, 404, 403, 404, 404, 404, 403, 404, 401}},
-	{"GET", "/users", nil, [9]int{401, 403, 403, 403, 403, 403, 200, 200, 401}},
-	{"POST", "/users", map[string]any{"name": ann, "role": "member", "password": password}, [9]int{401, 403, 403, 403, 403, 403, 403, 409, 401}},
-	{"GET", "/users/names", nil, [9]int{401, 403, 200, 200, 200, 200, 200, 200, 401}},
-	{"GET", "/users/ann", nil, [9]int{401, 403, 403, 403, 403, 403, 200, 200, 401}},
-	{"PUT", "/users/ann", map[string]any{"display_name": "", "role": "admin", "disabled": false}, [9]int{401, 403, 403, 403, 403, 403, 403, 412, 401}},
-	{"POST", "/users/ann/password", map[string]any{"password": "short"}, [9]int{401, 403, 403, 403, 403, 403, 403, 422, 401}},
-	{"GET", "/changes", nil, [9]int{401, 403, 403, 403, 403, 403, 200, 200, 401}},
-	{"GET", "/system", nil, [9]int{401, 403, 403, 403, 403, 403, 200, 200, 401}},
+	{"GET", "/auth/me", nil, "401 200 200 200 200 200 200 200 401", "200 200 200 200", "200 200 200 200"},
+
+	{"GET", "/buckets", nil, "401 200 200 200 200 200 200 200 401", "200 200 200 403", "200 200 200 403"},
+	{"GET", "/buckets/" + theBucket, nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},
+	{"GET", "/buckets/" + theBucket + "/changes", nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},
+	{"GET", "/buckets/" + theBucket + "/usage", nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},
+	{"GET", "/buckets/" + theBucket + "/live", nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},
+	{"POST", "/buckets", definition(map[string]any{"name": theBucket}), "401 403 403 409 403 403 403 409 401", "403 409 403 403", "403 409 403 403"},
+	{"PUT", "/buckets/" + theBucket, definition(map[string]any{"owners": []string{bob}}), "401 404 403 403 412 404 403 412 401", "403 412 403 403", "403 403 403 403"},
+	{"DELETE", "/buckets/" + theBucket + "?reason=x", nil, "401 404 403 403 412 404 403 412 401", "403 412 403 403", "403 403 403 403"},
+
+	{"GET", "/apps", nil, "401 200 200 200 200 200 200 200 401", "200 200 200 200", "200 200 200 200"},
+	{"GET", "/apps/checkout", nil, "401 404 200 200 404 404 200 200 401", "200 200 200 200", "200 200 200 200"},
+	{"POST", "/apps", map[string]any{"name": "checkout"}, "401 403 403 403 403 403 403 409 401", "403 403 403 409", "403 403 403 403"},
+	{"PUT", "/apps/checkout", map[string]any{"description": "x"}, "401 404 403 412 404 404 403 412 401", "403 412 403 412", "403 412 403 412"},
+	{"DELETE", "/apps/checkout", nil, "401 404 403 412 404 404 403 412 401", "403 412 403 412", "403 412 403 412"},
+	{"PUT", "/apps/checkout/members/ghost", map[string]any{"role": "viewer"}, "401 404 403 422 404 404 403 422 401", "403 422 403 422", "403 422 403 422"},
+	{"DELETE", "/apps/checkout/members/ghost", nil, "401 404 403 404 404 404 403 404 401", "403 404 403 404", "403 404 403 404"},
+
+	{"GET", "/users", nil, "401 403 403 403 403 403 200 200 401", "403 403 200 200", "403 403 403 403"},
+	{"POST", "/users", map[string]any{"name": ann, "role": "member", "password": password}, "401 403 403 403 403 403 403 409 401", "403 403 403 403", "403 403 403 403"},
+	{"GET", "/users/names", nil, "401 403 200 200 200 200 200 200 401", "200 200 403 200", "200 200 403 200"},
+	{"GET", "/users/ann", nil, "401 403 403 403 403 403 200 200 401", "403 403 200 200", "403 403 403 403"},
+	{"PUT", "/users/ann", map[string]any{"display_name": "", "role": "admin", "disabled": false}, "401 403 403 403 403 403 403 412 401", "403 403 403 403", "403 403 403 403"},
+	{"POST", "/users/ann/password", map[string]any{"password": "short"}, "401 403 403 403 403 403 403 422 401", "403 403 403 403", "403 403 403 403"},
+
+	{"GET", "/tokens", nil, "401 200 200 200 200 200 200 200 401", "403 403 403 403", "403 403 403 403"},
+	{"GET", "/tokens?all=true", nil, "401 403 403 403 403 403 403 200 401", "403 403 403 403", "403 403 403 403"},
+	{"POST", "/tokens", map[string]any{"name": "a b", "scopes": []string{"read"}, "expires_in_days": 1}, "401 422 422 422 422 422 422 422 401", "403 403 403 403", "403 403 403 403"},
+	{"POST", "/tokens", map[string]any{"name": "x", "scopes": []string{"read"}, "expires_in_days": 1, "service_account": "ghost"}, "401 403 403 403 403 403 403 422 401", "403 403 403 403", "403 403 403 403"},
+	{"DELETE", "/tokens/999999", nil, "401 404 404 404 404 404 404 404 401", "403 403 403 403", "403 403 403 403"},
+	{"POST", "/service-accounts", map[string]any{"name": ann, "role": "member"}, "401 403 403 403 403 403 403 409 401", "403 403 403 403", "403 403 403 403"},
+
+	{"GET", "/changes", nil, "401 403 403 403 403 403 200 200 401", "403 403 200 403", "403 403 403 403"},
+	{"GET", "/system", nil, "401 403 403 403 403 403 200 200 401", "200 403 403 200", "403 403 403 403"},
 }
 
-func TestEachRoleGetsExactlyWhatThePolicySays(t *testing.T) {
+func TestEachRoleAndTokenGetsExactlyWhatThePolicySays(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		for i, who := range walkers {
+		for i, who := range people {
 			c := w.as(who)
 			if who == disabled {
 				w.disable(who)
 			}
 			for _, step := range walk {
-				a := c.do(step.method, "/api/v1"+step.path, step.body, "If-Match", `"999"`)
-				if a.status != step.want[i] {
-					t.Errorf("%q %s %s: %d, want %d: %s", who, step.method, step.path, a.status, step.want[i], a.body)
-				}
-				if a.status == http.StatusForbidden && a.problem(t, a.status).Permission == "" {
-					t.Errorf("%q %s %s: the answer does not say which permission is missing", who, step.method, step.path)
+				w.step(c, fmt.Sprintf("%q", who), step.method, step.path, step.body, status(t, step.people, len(people), i))
+			}
+		}
+		for _, maker := range makers {
+			for i, scope := range model.TokenScopes {
+				c := w.bearer(w.token(maker, "walk-"+string(scope), scope))
+				for _, step := range walk {
+					want := step.root
+					if maker == ann {
+						want = step.ann
+					}
+					w.step(c, fmt.Sprintf("%s's token for %s", maker, scope), step.method, step.path, step.body, status(t, want, len(model.TokenScopes), i))
 				}
 			}
 		}
 	})
 }
 
-// A route that is added without a line in the walk goes unwalked; this finds it.
-func TestEveryDescribedRouteIsWalkedAndRefusesNobody(t *testing.T) {
-	w := onSQLite(t)
-	var document struct {
-		Paths map[string]map[string]struct {
-			Permission auth.Permission `json:"x-permission"`
-		} `json:"paths"`
+// status reads one column of a row.
+func status(t *testing.T, row string, columns, i int) int {
+	t.Helper()
+	list := strings.Fields(row)
+	if len(list) != columns {
+		t.Fatalf("%q has %d columns, want %d", row, len(list), columns)
 	}
-	must(t, json.Unmarshal(api.OpenAPI(), &document))
-	names := strings.NewReplacer("{name}", "X", "{user}", "Y")
+	n, err := strconv.Atoi(list[i])
+	must(t, err)
+	return n
+}
+
+// step makes one request of the walk.
+func (w *world) step(c *client, who, method, path string, body any, want int) {
+	w.t.Helper()
+	a := c.do(method, "/api/v1"+path, body, "If-Match", `"999"`)
+	if a.status != want {
+		w.t.Errorf("%s: %s %s: %d, want %d: %s", who, method, path, a.status, want, a.body)
+	}
+	if a.status == http.StatusForbidden && a.problem(w.t, a.status).Permission == "" {
+		w.t.Errorf("%s: %s %s: the answer does not say which permission is missing", who, method, path)
+	}
+}
+
+// Proofs that were forged or have ended open no route, whoever they are of. root's are the ones that could open most.
+func TestForgedAndEndedProofsOpenNoRoute(t *testing.T) {
+	w := onSQLite(t)
+	proofs := w.nobodysProofs()
+	for name, c := range proofs {
+		for _, step := range walk {
+			w.step(c, name, step.method, step.path, step.body, http.StatusUnauthorized)
+		}
+	}
+}
+
+// nobodysProofs makes clients that present something, but nothing that is good.
+func (w *world) nobodysProofs() map[string]*client {
+	w.t.Helper()
+	session := w.as(root)
+	access := cookieOf(w.t, session, "/api", "headgate_access")
+	expired := w.token(root, "expired", model.TokenScopes...)
+	w.now.pass(25 * time.Hour) // beyond the life of an access token and of the token
+	revoked := w.token(root, "revoked", model.TokenScopes...)
+	w.revoke(root, "revoked")
+	retired := w.token(otto, "retired", model.TokenScopes...)
+	w.disable(otto)
+	good := w.token(root, "good", model.TokenScopes...)
+
+	withCookie := func(token string) *client {
+		c := w.browser()
+		c.headers = []string{"Cookie", "headgate_access=" + token}
+		return c
+	}
+	parts := strings.Split(access, ".")
+	return map[string]*client{
+		"expired session":           withCookie(access),
+		"forged signature":          withCookie(parts[0] + "." + parts[1] + "." + strings.Repeat("A", len(parts[2]))),
+		"algorithm none":            withCookie(resigned(w.t, access, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType)),
+		"another algorithm":         withCookie(resigned(w.t, access, jwt.SigningMethodRS256, rsaKey(w.t))),
+		"expired API token":         w.bearer(expired),
+		"revoked API token":         w.bearer(revoked),
+		"disabled user's API token": w.bearer(retired),
+		"mistyped API token":        w.bearer(good[:len(good)-1] + "!"),
+		"unknown API token":         w.bearer(unknownToken()),
+		"session as bearer":         w.bearer(access),
+		"empty bearer":              w.bearer(""),
+	}
+}
+
+// resigned is a session's token with a living end, signed with another algorithm under the same key id.
+func resigned(t *testing.T, access string, method jwt.SigningMethod, key any) string {
+	t.Helper()
+	claims := jwt.MapClaims{}
+	old, _, err := jwt.NewParser().ParseUnverified(access, claims)
+	must(t, err)
+	claims["exp"] = time.Now().Add(100 * time.Hour).Unix()
+	token := jwt.NewWithClaims(method, claims)
+	token.Header["kid"] = old.Header["kid"]
+	signed, err := token.SignedString(key)
+	must(t, err)
+	return signed
+}
+
+func rsaKey(t *testing.T) *rsa.PrivateKey {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	must(t, err)
+	return key
+}
+
+func unknownToken() string {
+	secret, _, _ := auth.NewAPIToken(model.TokenPersonal)
+	return secret
+}
+
+// A route that is added without a line in the walk goes unwalked; this finds it.
+func TestEveryRouteThatNeedsSomebodyIsWalked(t *testing.T) {
 	walked := map[string]bool{}
+	needs := api.Needs()
 	for _, step := range walk {
 		path, _, _ := strings.Cut(step.path, "?")
-		parts := strings.Split(path, "/")
-		for i, place := range []string{"", "", "X", "", "Y"} {
-			if place != "" && i < len(parts) && path != "/auth/me" && path != "/users/names" {
-				parts[i] = place
-			}
+		route := routeOf(needs, step.method, "/api/v1"+path)
+		if route == "" {
+			t.Errorf("%s %s is no route", step.method, step.path)
 		}
-		walked[step.method+" "+strings.Join(parts, "/")] = true
+		walked[route] = true
 	}
-	count := 0
-	for path, operations := range document.Paths {
-		for method, operation := range operations {
-			if operation.Permission == auth.Public {
-				continue
-			}
+	for route, permission := range needs {
+		if permission != auth.Public && !strings.HasPrefix(route, "HEAD ") && !walked[route] {
+			t.Errorf("%s, which needs %s, is not in the walk", route, permission)
+		}
+	}
+}
+
+// routeOf finds the route that serves a path: of several, the one with fewer parameters.
+func routeOf(needs map[string]auth.Permission, method, path string) string {
+	best, fewest := "", 100
+	for route := range needs {
+		of, pattern, _ := strings.Cut(route, " ")
+		if n, fits := parameters(pattern, path); of == method && fits && n < fewest {
+			best, fewest = route, n
+		}
+	}
+	return best
+}
+
+func parameters(pattern, path string) (count int, fits bool) {
+	names, parts := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(names) != len(parts) {
+		return 0, false
+	}
+	for i, name := range names {
+		if strings.HasPrefix(name, ":") {
 			count++
-			method = strings.ToUpper(method)
-			path := names.Replace(strings.TrimPrefix(path, "/api/v1"))
-			if !walked[method+" "+path] {
-				t.Errorf("%s %s is not in the walk", method, path)
-			}
-			w.browser().do(method, "/api/v1"+path, nil).problem(t, http.StatusUnauthorized)
+		} else if name != parts[i] {
+			return 0, false
 		}
 	}
-	if count != len(walk) {
-		t.Errorf("%d routes need somebody, %d are walked", count, len(walk))
-	}
+	return count, true
 }
 
 func (w *world) disable(name string) {
@@ -234,27 +361,4 @@ func TestMeSaysWhatTheConsoleMayOffer(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", who, me, want)
 		}
 	}
-}
-
-// A token that we did not sign, or that has ended, is nobody's.
-func TestForgedAndExpiredTokensAreNobodys(t *testing.T) {
-	w := onSQLite(t)
-	c := w.as(root)
-	good := cookieOf(t, c, "/api", "headgate_access")
-	parts := strings.Split(good, ".")
-	unsigned, err := jwt.NewWithClaims(jwt.SigningMethodNone, jwt.MapClaims{"sid": "x"}).SignedString(jwt.UnsafeAllowNoneSignatureType)
-	must(t, err)
-	none, _, _ := strings.Cut(unsigned, ".")
-	for name, token := range map[string]string{
-		"forged": parts[0] + "." + parts[1] + "." + strings.Repeat("A", len(parts[2])), "alg none": none + "." + parts[1] + ".",
-		"garbage": "garbage", "huge": strings.Repeat("a.", 2000), "refresh token": cookieOf(t, c, "/api/v1/auth", "headgate_refresh"),
-	} {
-		p := w.browser().do("GET", "/api/v1/system", nil, "Cookie", "headgate_access="+token).problem(t, http.StatusUnauthorized)
-		if p.Code != model.CodeUnauthorized {
-			t.Errorf("%s: code %s", name, p.Code)
-		}
-	}
-	w.browser().do("GET", "/api/v1/system", nil, "Cookie", "headgate_access="+good).want(t, http.StatusOK)
-	w.now.pass(auth.AccessLife + time.Second)
-	w.browser().do("GET", "/api/v1/system", nil, "Cookie", "headgate_access="+good).problem(t, http.StatusUnauthorized)
 }

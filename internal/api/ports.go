@@ -14,7 +14,9 @@ type Store interface {
 	BucketStore
 	AppStore
 	UserStore
+	TokenStore
 	ChangeStore
+	HistoryStore
 }
 
 // BucketStore keeps buckets.
@@ -69,6 +71,41 @@ type ChangeStore interface {
 	Changes(ctx context.Context, q model.ChangeQuery) (model.Page[model.Change], error)
 	// AppendChange adds a row about something that changed nothing, such as a refused attempt.
 	AppendChange(ctx context.Context, c model.Change) error
+}
+
+// HistoryStore tells what buckets were, from their change rows, and brings it back.
+type HistoryStore interface {
+	// BucketPast tells where a bucket name stands, living or deleted, and what the user is to it; to a deleted one only its
+	// owners are anything.
+	BucketPast(ctx context.Context, user, name string) (model.BucketPast, model.Relation, error)
+	BucketRevision(ctx context.Context, name string, revision int64) (model.Revision, error)
+	// LastRevision is the one under which a deleted bucket lived last.
+	LastRevision(ctx context.Context, name string) (model.Revision, error)
+	// RollBackBucket makes an earlier definition, of the revision from, the next one. CodeStale.
+	RollBackBucket(ctx context.Context, name string, base int64, d model.Definition, from int64, o model.Origin) (model.Bucket, error)
+	// RestoreBucket makes a deleted bucket live again. CodeTaken when one of the name lives.
+	RestoreBucket(ctx context.Context, name string, d model.Definition, from int64, o model.Origin) (model.Bucket, error)
+	DeletedBuckets(ctx context.Context, q model.DeletedQuery) (model.Page[model.DeletedBucket], error)
+	BucketAsOf(ctx context.Context, name string, at time.Time) (model.AsOf, error)
+	// BucketsAsOf lists what was in force at an instant.
+	BucketsAsOf(ctx context.Context, at time.Time, cursor string, limit int) (model.Page[model.AsOf], error)
+	// PeopleAsOf lists the users of an instant; known is false when the rows that would tell have been pruned.
+	PeopleAsOf(ctx context.Context, at time.Time) (people []model.PersonAsOf, known bool, err error)
+	// MembersAsOf tells the members that apps had; "*" stands for every app.
+	MembersAsOf(ctx context.Context, apps []string, at time.Time) (map[string][]model.Member, error)
+}
+
+// Recorder keeps change rows of what anybody can cause as often as it likes, so that a flood of refused attempts makes
+// few rows: repetitions may be counted and written later.
+type Recorder interface {
+	Record(ctx context.Context, c model.Change) error
+}
+
+// plainRecorder writes each event as it comes.
+type plainRecorder struct{ store ChangeStore }
+
+func (r plainRecorder) Record(ctx context.Context, c model.Change) error {
+	return r.store.AppendChange(ctx, c)
 }
 
 // Pusher makes Redis follow the database for one bucket. The API calls it after the commit with a short deadline; its

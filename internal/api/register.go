@@ -41,6 +41,7 @@ func newRoutes(s *server, engine *gin.Engine) *routes {
 				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					sessionScheme: {Type: "apiKey", In: "cookie", Name: accessCookie},
+					tokenScheme:   {Type: "http", Scheme: "bearer", Description: "an API token, hgp_… or hgs_…"},
 				},
 			},
 		},
@@ -51,7 +52,10 @@ func newRoutes(s *server, engine *gin.Engine) *routes {
 	return &routes{server: s, engine: engine, huma: humagin.New(engine, config), needs: map[string]auth.Permission{}}
 }
 
-const sessionScheme = "session"
+const (
+	sessionScheme = "session"
+	tokenScheme   = "token"
+)
 
 // handler is how every route's work looks.
 type handler[I, O any] = func(ctx context.Context, in *I) (*O, error)
@@ -91,6 +95,9 @@ func register[I, O any](r *routes, method, path string, needs auth.Permission, h
 	if needs != auth.Public {
 		op.Security = []map[string][]string{{sessionScheme: {}}}
 	}
+	if auth.ForTokens(needs) {
+		op.Security = append(op.Security, map[string][]string{tokenScheme: {}})
+	}
 	for _, o := range options {
 		o(&op)
 	}
@@ -125,17 +132,8 @@ func (s *server) demand(needs auth.Permission) func(huma.Context, func(huma.Cont
 			return
 		}
 		c := humagin.Unwrap(hc)
-		ctx := c.Request.Context()
-		token, _ := c.Cookie(accessCookie)
-		principal, err := s.Auth.Authenticate(ctx, token)
-		if err == nil {
-			callOf(ctx).principal = principal
-			if !principal.Conceivable(needs) {
-				err = auth.Missing(needs)
-			}
-		}
-		if err != nil {
-			withName := context.WithValue(ctx, targetKey{}, hc.Param("name"))
+		if err := s.admit(c, needs); err != nil {
+			withName := context.WithValue(c.Request.Context(), targetKey{}, hc.Param("name"))
 			s.failed(withName, c.Request.Method, hc.Operation().Path, err).write(c.Writer)
 			return
 		}
@@ -176,10 +174,11 @@ func (s *server) recordRefusal(ctx context.Context, method, path string, p *Prob
 	change := model.Change{
 		At: s.Now().UTC(), Actor: c.principal.Name, Action: model.ActionRefused, TargetKind: kind, Target: target,
 		Reason: method + " " + path + " needs " + p.Permission, Address: c.address, RequestID: c.requestID,
+		Token: c.principal.Token,
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterAnswer)
 	defer cancel()
-	if err := s.Store.AppendChange(ctx, change); err != nil {
+	if err := s.Recorder.Record(ctx, change); err != nil {
 		s.log.ErrorContext(ctx, "a refused attempt could not be recorded", "request_id", c.requestID, "cause", err)
 	}
 }

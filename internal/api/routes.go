@@ -16,7 +16,7 @@ func (s *server) routes(r *routes) {
 	post(r, "/auth/login", auth.Public, s.login, "login", "Log in; sets the cookies of a session")
 	post(r, "/auth/refresh", auth.Public, s.refresh, "refresh", "Exchange the refresh cookie for new cookies")
 	post(r, "/auth/logout", auth.Public, s.logout, "logout", "End the session", answers(http.StatusNoContent))
-	get(r, "/auth/me", auth.Self, s.me, "me", "Who is logged in")
+	get(r, "/auth/me", auth.Known, s.me, "me", "Who is logged in")
 
 	get(r, "/buckets", auth.BucketSee, s.listBuckets, "listBuckets", "List the buckets that one may see")
 	post(r, "/buckets", auth.BucketCreate, s.createBucket, "createBucket", "Create a bucket", answers(http.StatusCreated))
@@ -24,6 +24,13 @@ func (s *server) routes(r *routes) {
 	put(r, "/buckets/{name}", auth.BucketEdit, s.updateBucket, "updateBucket", "Replace a bucket's definition; fields left out get their defaults")
 	del(r, "/buckets/{name}", auth.BucketEdit, s.deleteBucket, "deleteBucket", "Delete a bucket")
 	get(r, "/buckets/{name}/changes", auth.BucketSee, s.bucketChanges, "bucketChanges", "A bucket's history, newest first")
+	get(r, "/buckets/{name}/revisions/{revision}", auth.BucketSee, s.getRevision, "getRevision", "A bucket as one of its revisions left it, also a deleted one")
+	get(r, "/buckets/{name}/revisions/{revision}/compare/{to}", auth.BucketSee, s.compareRevisions, "compareRevisions", "What two revisions of a bucket differ in")
+	post(r, "/buckets/{name}/rollback", auth.BucketEdit, s.rollBackBucket, "rollBackBucket", "Make an earlier revision's definition the next revision")
+	post(r, "/buckets/{name}/restore", auth.BucketEdit, s.restoreBucket, "restoreBucket", "Bring a deleted bucket back under its name")
+	get(r, "/buckets/{name}/as-of", auth.BucketSee, s.bucketAsOf, "bucketAsOf", "What was in force at an instant, and who could change it")
+	get(r, "/deleted-buckets", auth.BucketSee, s.listDeleted, "listDeleted", "Deleted buckets that one may see: all of them, or those that one owned")
+	get(r, "/as-of", auth.AuditRead, s.bucketsAsOf, "bucketsAsOf", "All buckets that were in force at an instant")
 	get(r, "/buckets/{name}/usage", auth.BucketSee, s.bucketUsage, "bucketUsage", "Permits granted and limited per minute and app")
 	get(r, "/buckets/{name}/live", auth.BucketSee, s.bucketLive, "bucketLive", "What Redis has of a bucket now")
 
@@ -41,6 +48,11 @@ func (s *server) routes(r *routes) {
 	get(r, "/users/{name}", auth.UserSee, s.getUser, "getUser", "Read a user")
 	put(r, "/users/{name}", auth.UserManage, s.updateUser, "updateUser", "Change a user; disabling ends its sessions")
 	post(r, "/users/{name}/password", auth.UserManage, s.setPassword, "setPassword", "Set a user's password; ends its sessions", answers(http.StatusNoContent))
+
+	get(r, "/tokens", auth.Self, s.listTokens, "listTokens", "List one's own API tokens, or everybody's")
+	post(r, "/tokens", auth.Self, s.createToken, "createToken", "Make an API token; the answer shows its secret this once", answers(http.StatusCreated))
+	del(r, "/tokens/{id}", auth.Self, s.revokeToken, "revokeToken", "Revoke an API token for good", answers(http.StatusNoContent))
+	post(r, "/service-accounts", auth.TokenManage, s.createServiceAccount, "createServiceAccount", "Make an account that only programs use, by API tokens", answers(http.StatusCreated))
 
 	get(r, "/changes", auth.AuditRead, s.listChanges, "listChanges", "The whole change log, newest first")
 	get(r, "/system", auth.SystemSee, s.system, "system", "State of the database, Redis and reconcile")

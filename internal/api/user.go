@@ -18,6 +18,7 @@ type User struct {
 	DisplayName string     `json:"display_name"`
 	Role        model.Role `json:"role"`
 	Disabled    bool       `json:"disabled"`
+	Service     bool       `json:"service" doc:"a service account: programs act as it by API tokens, nobody logs in as it"`
 	Revision    int64      `json:"revision"`
 	CreatedBy   string     `json:"created_by"`
 	CreatedAt   time.Time  `json:"created_at"`
@@ -163,7 +164,7 @@ func (s *server) setPassword(ctx context.Context, in *struct {
 func showUser(ctx context.Context, u model.User) User {
 	manage := principalOf(ctx).Everywhere(auth.UserManage)
 	return User{
-		Name: u.Name, DisplayName: u.DisplayName, Role: u.Role, Disabled: u.Disabled, Revision: u.Revision,
+		Name: u.Name, DisplayName: u.DisplayName, Role: u.Role, Disabled: u.Disabled, Service: u.Service, Revision: u.Revision,
 		CreatedBy: u.CreatedBy, CreatedAt: utc(u.CreatedAt), UpdatedBy: u.UpdatedBy, UpdatedAt: utc(u.UpdatedAt),
 		May: May{Edit: manage},
 	}

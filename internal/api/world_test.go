@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -215,9 +216,10 @@ func (h health) System(context.Context) api.System {
 
 // client is a browser with its cookies.
 type client struct {
-	t    *testing.T
-	base string
-	http *http.Client
+	t       *testing.T
+	base    string
+	http    *http.Client
+	headers []string // name, value, …, sent with every request
 }
 
 func (w *world) browser() *client {
@@ -263,6 +265,7 @@ func (c *client) do(method, path string, body any, headers ...string) answer {
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	headers = append(slices.Clone(c.headers), headers...)
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}

@@ -148,6 +148,9 @@ func Missing(needs Permission) *model.Error {
 	return err
 }
 
+// ForTokens tells whether any API token can hold a permission.
+func ForTokens(needs Permission) bool { return needs == Known || inAnyScope(needs) }
+
 // OutOfScope is the refusal of what an API token may not, though its user perhaps may.
 func OutOfScope(needs Permission) *model.Error {
 	err := Missing(needs)
