@@ -16,8 +16,9 @@ type App struct {
 
 // Member is a user's place in an app.
 type Member struct {
-	User string
-	Role AppRole
+	User   string
+	Role   AppRole // the higher one where both a person and a group gave one
+	Mapped bool    // a group of the single sign-on gives it, alone or beside a person
 }
 
 // AppRole is what a member may do in an app.
@@ -28,6 +29,14 @@ const (
 	AppOwner  AppRole = "owner"
 	AppViewer AppRole = "viewer"
 )
+
+// HigherAppRole returns the role that may do more; "" is none.
+func HigherAppRole(a, b AppRole) AppRole {
+	if a == AppOwner || b == "" {
+		return a
+	}
+	return b
+}
 
 // Validate checks an app's fields; the error names each broken one.
 func (a *App) Validate() error {

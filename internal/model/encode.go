@@ -67,7 +67,7 @@ type memberFields struct {
 func AppJSON(a *App) json.RawMessage {
 	members := make([]memberFields, len(a.Members))
 	for i, m := range a.Members {
-		members[i] = memberFields(m)
+		members[i] = memberFields{m.User, m.Role}
 	}
 	return encode(struct {
 		Description string         `json:"description"`
@@ -76,7 +76,7 @@ func AppJSON(a *App) json.RawMessage {
 }
 
 // MemberJSON encodes one membership for a change row.
-func MemberJSON(m Member) json.RawMessage { return encode(memberFields(m)) }
+func MemberJSON(m Member) json.RawMessage { return encode(memberFields{m.User, m.Role}) }
 
 // UserJSON encodes a user for a change row; the password hash is not in it.
 func UserJSON(u *User) json.RawMessage {

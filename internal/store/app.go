@@ -25,11 +25,20 @@ type appRow struct {
 
 func (appRow) TableName() string { return "apps" }
 
+// memberRow is a membership from one source. Of one user in one app there may be one of each source; the higher role
+// counts.
 type memberRow struct {
 	AppID  int64 `gorm:"primaryKey;autoIncrement:false"`
 	UserID int64 `gorm:"primaryKey;autoIncrement:false"`
 	Role   string
+	Source string `gorm:"primaryKey"`
 }
+
+// Where a membership comes from.
+const (
+	byHand   = "hand"   // a person or the API
+	byGroups = "groups" // the groups of the single sign-on
+)
 
 func (memberRow) TableName() string { return "members" }
 
@@ -118,7 +127,7 @@ func (s *Store) AppRoles(ctx context.Context, user string, names []string) (map[
 	})
 	for _, row := range rows {
 		if row.Person == user {
-			roles[row.App] = model.AppRole(row.Role)
+			roles[row.App] = model.HigherAppRole(roles[row.App], model.AppRole(row.Role))
 		}
 	}
 	return roles, err
@@ -177,16 +186,27 @@ func loadApps(db *gorm.DB, rows []appRow) ([]model.App, error) {
 		return apps, nil
 	}
 	var members []struct {
-		AppID int64
-		Name  string
-		Role  string
+		AppID  int64
+		Name   string
+		Role   string
+		Source string
 	}
-	err := db.Table("members").Select("members.app_id, users.name, members.role").
+	err := db.Table("members").Select("members.app_id, users.name, members.role, members.source").
 		Joins("JOIN users ON users.id = members.user_id").
 		Where("members.app_id IN ?", ids).Order("users.name").Scan(&members).Error
 	for _, m := range members {
 		app := &apps[at[m.AppID]]
-		app.Members = append(app.Members, model.Member{User: m.Name, Role: model.AppRole(m.Role)})
+		app.Members = addMember(app.Members, model.Member{User: m.Name, Role: model.AppRole(m.Role), Mapped: m.Source == byGroups})
 	}
 	return apps, err
+}
+
+// addMember adds one source's membership to a list that is sorted by name, making one of a user's two.
+func addMember(list []model.Member, m model.Member) []model.Member {
+	if n := len(list) - 1; n >= 0 && list[n].User == m.User {
+		list[n].Role = model.HigherAppRole(list[n].Role, m.Role)
+		list[n].Mapped = list[n].Mapped || m.Mapped
+		return list
+	}
+	return append(list, m)
 }

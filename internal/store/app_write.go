@@ -96,8 +96,8 @@ func (s *Store) DeleteApp(ctx context.Context, name string, base int64, o model.
 	})
 }
 
-// SetMember makes a user a member of an app, or changes its role. It raises the app's revision. CodeNotFound for the
-// app, CodeInvalid with field "user" when there is no such user.
+// SetMember makes a user a member of an app, or changes its role; a membership that a group gives stays beside it. It
+// raises the app's revision. CodeNotFound for the app, CodeInvalid with field "user" when there is no such user.
 func (s *Store) SetMember(ctx context.Context, app string, m model.Member, o model.Origin) error {
 	if err := m.Validate(); err != nil {
 		return err
@@ -107,7 +107,8 @@ func (s *Store) SetMember(ctx context.Context, app string, m model.Member, o mod
 	})
 }
 
-// RemoveMember ends a membership and raises the app's revision. CodeNotFound for the app or the membership.
+// RemoveMember ends a membership that was given by hand and raises the app's revision. CodeNotFound for the app or the
+// membership, CodeInUse when only a group of the single sign-on gives it.
 func (s *Store) RemoveMember(ctx context.Context, app, user string, o model.Origin) error {
 	return s.changeMembers(ctx, app, user, o, model.ActionMemberRemove, func(t *tx, row *appRow) error {
 		person, err := userByName(t.DB, user)
@@ -117,11 +118,18 @@ func (s *Store) RemoveMember(ctx context.Context, app, user string, o model.Orig
 		if err != nil {
 			return err
 		}
-		gone := t.Where("app_id = ? AND user_id = ?", row.ID, person.ID).Delete(&memberRow{})
-		if gone.Error == nil && gone.RowsAffected == 0 {
-			return notFound("member")
+		gone := t.Where("app_id = ? AND user_id = ? AND source = ?", row.ID, person.ID, byHand).Delete(&memberRow{})
+		if gone.Error != nil || gone.RowsAffected > 0 {
+			return gone.Error
 		}
-		return gone.Error
+		var mapped int64
+		if err := t.Model(&memberRow{}).Where("app_id = ? AND user_id = ?", row.ID, person.ID).Count(&mapped).Error; err != nil {
+			return err
+		}
+		if mapped > 0 {
+			return model.Errorf(model.CodeInUse, "%s is a member through a group of the single sign-on; take it out of that group", user)
+		}
+		return notFound("member")
 	})
 }
 
@@ -204,8 +212,16 @@ func (t *tx) putMember(appID int64, m model.Member, field string) error {
 	if err != nil {
 		return err
 	}
-	replace := clause.OnConflict{Columns: []clause.Column{{Name: "app_id"}, {Name: "user_id"}}, DoUpdates: clause.AssignmentColumns([]string{"role"})}
-	return t.Clauses(replace).Create(&memberRow{AppID: appID, UserID: person.ID, Role: string(m.Role)}).Error
+	return t.saveMember(memberRow{AppID: appID, UserID: person.ID, Role: string(m.Role), Source: byHand})
+}
+
+// saveMember makes a source's membership, or changes its role.
+func (t *tx) saveMember(row memberRow) error {
+	replace := clause.OnConflict{
+		Columns:   []clause.Column{{Name: "app_id"}, {Name: "user_id"}, {Name: "source"}},
+		DoUpdates: clause.AssignmentColumns([]string{"role"}),
+	}
+	return t.Clauses(replace).Create(&row).Error
 }
 
 func plural(n int64, noun string) string {
