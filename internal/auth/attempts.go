@@ -1,114 +1,139 @@
 package auth
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"sync"
 	"time"
 
 	"github.com/headgate/headgate/internal/model"
 )
 
-// Bounds on failed logins within attemptWindow. One person at one place may err a few times; one place may not try many
-// names, nor many places one name. The last bound is wide, since reaching it locks the true user out for a while too.
-const (
-	attemptWindow   = 15 * time.Minute
-	attemptsPair    = 5
-	attemptsAddress = 50
-	attemptsUser    = 100
-	attemptEntries  = 20_000 // the most windows kept; the memory stays below a few MiB
-	attemptKeyBytes = 128    // longer names and addresses are cut
-)
-
-// attempts counts the failed logins of this process.
-type attempts struct {
-	mu      sync.Mutex
-	windows map[attemptKey]*attemptCount
-	now     func() time.Time
+// Limiter holds off those who try passwords. It must be safe for concurrent use.
+type Limiter interface {
+	// Take counts an attempt as failed before it is known how it ends, so that parallel ones can't slip through together.
+	// CodeTooMany with RetryAfter when a bound is reached: then nothing is counted, and waiting helps. Otherwise the
+	// attempt is handed to giveBack, at most once, when it succeeded or failed for a reason of ours.
+	Take(ctx context.Context, user, address string) (giveBack func(), err error)
 }
 
-type attemptKey struct{ kind, user, address string }
-
-type attemptCount struct {
-	failed int
-	ends   time.Time
+// AttemptLimit is a token bucket for login attempts: Most at once, then one more each Every.
+type AttemptLimit struct {
+	Name  string
+	Most  int64
+	Every time.Duration
 }
 
-func newAttempts(now func() time.Time) *attempts {
-	return &attempts{windows: map[attemptKey]*attemptCount{}, now: now}
+// AttemptLimits are the bounds on failed logins. One person at one place may err a few times; one place may not try many
+// names, nor many places one name. The last is wide, since reaching it locks the true user out for a while too.
+var AttemptLimits = [3]AttemptLimit{
+	{"login-pair", 5, 3 * time.Minute},
+	{"login-address", 50, 15 * time.Minute / 50},
+	{"login-user", 100, 15 * time.Minute / 100},
 }
 
-type attemptBound struct {
-	key  attemptKey
-	most int
+// AttemptKeys are what each of AttemptLimits counts an attempt by. They are hashes, so that names and addresses stand in
+// no Redis. All that can't be a user's name counts as one name: it may be a password that was typed in the wrong place.
+func AttemptKeys(user, address string) [3]string {
+	if !model.ValidUserName(user) {
+		user = ""
+	}
+	return [3]string{hashedKey("pair", user, address), hashedKey("address", address), hashedKey("user", user)}
 }
 
-func boundsOf(user, address string) [3]attemptBound {
-	user, address = user[:min(len(user), attemptKeyBytes)], address[:min(len(address), attemptKeyBytes)]
-	return [3]attemptBound{
-		{attemptKey{"pair", user, address}, attemptsPair},
-		{attemptKey{"address", "", address}, attemptsAddress},
-		{attemptKey{"user", user, ""}, attemptsUser},
+func hashedKey(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:15])
+}
+
+// HeldOff is the refusal of an attempt while a bound is reached.
+func HeldOff(retryAfter time.Duration) error {
+	return &model.Error{
+		Code: model.CodeTooMany, Message: "too many failed logins; try again later", RetryAfter: max(retryAfter, time.Second),
 	}
 }
 
-// take counts one attempt as failed, before it is known how it ends: so parallel attempts can't slip through together.
-// CodeTooMany when a bound is reached; then nothing is counted, and waiting helps.
-func (a *attempts) take(user, address string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	now := a.now()
-	bounds := boundsOf(user, address)
-	for _, b := range bounds {
-		if c := a.windows[b.key]; c != nil && now.Before(c.ends) && c.failed >= b.most {
-			return &model.Error{
-				Code: model.CodeTooMany, Message: "too many failed logins; try again later", RetryAfter: c.ends.Sub(now),
-			}
+// attemptEntries is the most keys that a process counts; the memory stays below a few MiB.
+const attemptEntries = 20_000
+
+// LocalLimiter counts the attempts of this process alone.
+type LocalLimiter struct {
+	mu     sync.Mutex
+	levels map[attemptKey]time.Time // when the bucket was or will be empty
+	now    func() time.Time
+}
+
+type attemptKey struct {
+	limit int // index in AttemptLimits
+	key   string
+}
+
+// NewLocalLimiter makes a limiter that has counted nothing.
+func NewLocalLimiter(now func() time.Time) *LocalLimiter {
+	return &LocalLimiter{levels: map[attemptKey]time.Time{}, now: now}
+}
+
+// Take implements Limiter.
+func (l *LocalLimiter) Take(_ context.Context, user, address string) (giveBack func(), err error) {
+	keys := AttemptKeys(user, address)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	var wait time.Duration
+	for i := range keys {
+		wait = max(wait, l.after(i, keys[i], now).Sub(now))
+	}
+	if wait > 0 {
+		return nil, HeldOff(wait)
+	}
+	l.makeRoom(now)
+	for i := range keys {
+		l.levels[attemptKey{i, keys[i]}] = l.after(i, keys[i], now)
+	}
+	return func() { l.giveBack(keys) }, nil
+}
+
+// after is when a bucket is empty once one more was taken from it: in the future if it can't be taken now.
+func (l *LocalLimiter) after(limit int, key string, now time.Time) time.Time {
+	rule := AttemptLimits[limit]
+	empty, full := l.levels[attemptKey{limit, key}], now.Add(-time.Duration(rule.Most)*rule.Every)
+	if empty.Before(full) {
+		empty = full
+	}
+	return empty.Add(rule.Every)
+}
+
+func (l *LocalLimiter) giveBack(keys [3]string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range keys {
+		key := attemptKey{i, keys[i]}
+		if empty, ok := l.levels[key]; ok {
+			l.levels[key] = empty.Add(-AttemptLimits[i].Every)
 		}
 	}
-	for _, b := range bounds {
-		c := a.windows[b.key]
-		if c == nil || !now.Before(c.ends) {
-			a.makeRoom(now)
-			c = &attemptCount{ends: now.Add(attemptWindow)}
-			a.windows[b.key] = c
-		}
-		c.failed++
-	}
-	return nil
 }
 
-// refund takes back an attempt that was none: it failed for a reason of ours.
-func (a *attempts) refund(user, address string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, b := range boundsOf(user, address) {
-		if c := a.windows[b.key]; c != nil && c.failed > 0 {
-			c.failed--
-		}
-	}
-}
-
-// forgive takes back an attempt that succeeded, and with it the person's earlier errors at this place.
-func (a *attempts) forgive(user, address string) {
-	a.refund(user, address)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.windows, boundsOf(user, address)[0].key)
-}
-
-// makeRoom keeps the map bounded: ended windows go first, then whichever the map yields.
-func (a *attempts) makeRoom(now time.Time) {
-	if len(a.windows) < attemptEntries {
+// makeRoom keeps the map bounded: full buckets go first, for an absent one counts as full, then whichever the map yields.
+func (l *LocalLimiter) makeRoom(now time.Time) {
+	if len(l.levels) < attemptEntries {
 		return
 	}
-	for key, c := range a.windows {
-		if !now.Before(c.ends) {
-			delete(a.windows, key)
+	for key, empty := range l.levels {
+		rule := AttemptLimits[key.limit]
+		if now.Sub(empty) >= time.Duration(rule.Most)*rule.Every {
+			delete(l.levels, key)
 		}
 	}
-	for key := range a.windows {
-		if len(a.windows) < attemptEntries*9/10 {
+	for key := range l.levels {
+		if len(l.levels) < attemptEntries*9/10 {
 			return
 		}
-		delete(a.windows, key)
+		delete(l.levels, key)
 	}
 }

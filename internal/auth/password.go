@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/argon2"
@@ -44,6 +45,7 @@ const (
 // Hasher hashes passwords, a few at a time: a flood of logins waits or is turned away, it does not exhaust the memory.
 type Hasher struct {
 	cost    Hashing
+	made    atomic.Int64 // hashes made so far
 	running chan struct{}
 	present chan struct{} // running and waiting
 }
@@ -94,6 +96,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	if _, err := rand.Read(salt); err != nil {
 		return "", err
 	}
+	h.made.Add(1)
 	sum := argon2.IDKey([]byte(password), salt, h.cost.Passes, h.cost.MemoryKiB, h.cost.Threads, hashBytes)
 	return encodePHC(h.cost, salt, sum), nil
 }
@@ -109,8 +112,15 @@ func (h *Hasher) Verify(ctx context.Context, encoded, password string) (bool, er
 		return false, err
 	}
 	defer done()
+	h.made.Add(1)
 	got := argon2.IDKey([]byte(password), salt, cost.Passes, cost.MemoryKiB, cost.Threads, uint32(len(want))) //nolint:gosec // decodePHC bounds it
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
+}
+
+// isCurrent tells whether a hash was made at the hasher's own cost. One that can't be read is left as it is.
+func (h *Hasher) isCurrent(encoded string) bool {
+	cost, _, _, err := decodePHC(encoded)
+	return err != nil || cost == h.cost
 }
 
 func encodePHC(cost Hashing, salt, sum []byte) string {

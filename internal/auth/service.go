@@ -27,6 +27,10 @@ type Store interface {
 	// RotateSession exchanges the hash of a refresh token; of two calls with the same old one only one succeeds.
 	RotateSession(ctx context.Context, id string, old, next []byte, at, expires time.Time) (model.RotateResult, error)
 	DeleteSession(ctx context.Context, id string) error
+	// RehashPassword replaces a hash by one of the same password, unless another password was set meanwhile.
+	RehashPassword(ctx context.Context, userID int64, old, next string, o model.Origin) error
+	// ChangePassword replaces a hash and ends the user's sessions but the one named. CodeStale when old is not the hash.
+	ChangePassword(ctx context.Context, userID int64, old, next, keepSession string, o model.Origin) error
 	AppendChange(ctx context.Context, c model.Change) error
 	TokenStore
 }
@@ -54,20 +58,25 @@ type Config struct {
 	Store Store
 	// Keys sign and prove tokens, each of at least KeyBytes. The first signs; further ones are older and only prove.
 	Keys    [][]byte
-	Hashing Hashing          // zero: DefaultHashing
-	Log     *slog.Logger     // nil: slog.Default()
-	Now     func() time.Time // nil: time.Now
+	Hashing Hashing // zero: DefaultHashing
+	// Limits hold off those who try passwords. Nil: NewLocalLimiter, for this process alone.
+	Limits Limiter
+	// Recorder keeps refusals. Nil: each is written to Store at once.
+	Recorder Recorder
+	Log      *slog.Logger     // nil: slog.Default()
+	Now      func() time.Time // nil: time.Now
 }
 
 // Service logs people in and out and says who is behind a token. It is safe for concurrent use.
 type Service struct {
-	store  Store
-	tokens *tokens
-	hasher *Hasher
-	limits *attempts
-	log    *slog.Logger
-	now    func() time.Time
-	decoy  string // hash of a password that nobody has: an unknown user costs as much time as a known one
+	store    Store
+	recorder Recorder
+	tokens   *tokens
+	hasher   *Hasher
+	limits   Limiter
+	log      *slog.Logger
+	now      func() time.Time
+	decoy    string // hash of a password that nobody has: an unknown user costs as much time as a known one
 }
 
 // New makes the service. It fails when a key is missing or too short.
@@ -77,6 +86,12 @@ func New(c Config) (*Service, error) {
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()
+	}
+	if c.Recorder == nil {
+		c.Recorder = plainRecorder{c.Store}
+	}
+	if c.Limits == nil {
+		c.Limits = NewLocalLimiter(c.Now)
 	}
 	if c.Hashing == (Hashing{}) {
 		c.Hashing = DefaultHashing
@@ -91,7 +106,7 @@ func New(c Config) (*Service, error) {
 		return nil, err
 	}
 	return &Service{
-		store: c.Store, tokens: tokens, hasher: hasher, limits: newAttempts(c.Now), log: c.Log, now: c.Now, decoy: decoy,
+		store: c.Store, recorder: c.Recorder, tokens: tokens, hasher: hasher, limits: c.Limits, log: c.Log, now: c.Now, decoy: decoy,
 	}, nil
 }
 

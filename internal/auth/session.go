@@ -35,13 +35,14 @@ var (
 // alike, and as slowly; CodeTooMany after too many failures; CodeUnavailable when too many log in at once.
 func (s *Service) Login(ctx context.Context, name, password string, c Client) (Grant, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
-	if err := s.limits.take(name, c.Address); err != nil {
-		s.log.WarnContext(ctx, "login held off after too many failures", "user", name, "address", c.Address, "request_id", c.RequestID)
+	giveBack, err := s.limits.Take(ctx, name, c.Address)
+	if err != nil {
+		s.noteHeldOff(ctx, name, c)
 		return Grant{}, err
 	}
 	user, refusal, err := s.prove(ctx, name, password)
 	if err != nil {
-		s.limits.refund(name, c.Address)
+		giveBack()
 		return Grant{}, err
 	}
 	if refusal != "" {
@@ -49,35 +50,13 @@ func (s *Service) Login(ctx context.Context, name, password string, c Client) (G
 	}
 	grant, err := s.begin(ctx, user, c)
 	if model.CodeOf(err) == model.CodeUnauthorized { // disabled or removed in this very moment
-		return Grant{}, s.refuseLogin(ctx, name, "the user is disabled", c)
+		return Grant{}, s.refuseLogin(ctx, name, refusedDisabled, c)
 	}
-	s.limits.forgive(name, c.Address)
+	giveBack()
+	if err == nil {
+		s.upgradeHash(ctx, user, password, c)
+	}
 	return grant, err
-}
-
-// prove checks a name and a password. The refusal is for the history only; "" means that the person is who it says.
-func (s *Service) prove(ctx context.Context, name, password string) (user model.User, refusal string, err error) {
-	user, err = s.store.User(ctx, name)
-	hash := user.PasswordHash
-	unknown := model.CodeOf(err) == model.CodeNotFound
-	switch {
-	case unknown:
-		hash = s.decoy
-	case err != nil:
-		return user, "", err
-	}
-	right, err := s.hasher.Verify(ctx, hash, password)
-	switch {
-	case err != nil:
-		return user, "", err
-	case unknown:
-		return user, "no such user", nil
-	case !right:
-		return user, "wrong password", nil
-	case user.Disabled:
-		return user, "the user is disabled", nil
-	}
-	return user, "", nil
 }
 
 // refuseLogin records a refusal. What was typed as a name is kept only if it may be one: it may be a password.
@@ -86,7 +65,7 @@ func (s *Service) refuseLogin(ctx context.Context, name, reason string, c Client
 		name = ""
 	}
 	s.log.WarnContext(ctx, "login refused", "user", name, "reason", reason, "address", c.Address, "request_id", c.RequestID)
-	if err := s.record(ctx, model.ActionLoginRefused, name, reason, c); err != nil {
+	if err := s.recorder.Record(ctx, s.change(model.ActionLoginRefused, name, reason, c)); err != nil {
 		return err
 	}
 	return errWrongLogin
@@ -196,9 +175,10 @@ func (s *Service) Authenticate(ctx context.Context, access string) (Principal, e
 	return principal(user, session), nil
 }
 
-// HashPassword checks a new password's length and encodes it. CodeInvalid with field "password", CodeUnavailable.
-func (s *Service) HashPassword(ctx context.Context, password string) (string, error) {
-	if err := model.ValidatePassword(password); err != nil {
+// HashPassword checks a new password as CheckPassword does, with the names of its user, and encodes it. CodeInvalid with
+// field "password", CodeUnavailable.
+func (s *Service) HashPassword(ctx context.Context, password string, names ...string) (string, error) {
+	if err := CheckPassword(password, names...); err != nil {
 		return "", err
 	}
 	return s.hasher.Hash(ctx, password)
@@ -235,10 +215,14 @@ func (s *Service) grant(user model.User, session model.Session, expires time.Tim
 }
 
 func (s *Service) record(ctx context.Context, action model.Action, user, reason string, c Client) error {
-	return s.store.AppendChange(ctx, model.Change{
+	return s.store.AppendChange(ctx, s.change(action, user, reason, c))
+}
+
+func (s *Service) change(action model.Action, user, reason string, c Client) model.Change {
+	return model.Change{
 		At: s.now().UTC(), Actor: user, Action: action, TargetKind: model.TargetUser, Target: user,
 		Reason: reason, Address: c.Address, RequestID: c.RequestID,
-	})
+	}
 }
 
 func principal(user model.User, session model.Session) Principal {

@@ -25,7 +25,7 @@ const (
 	ActionUserUpdate       Action = "user.update"
 	ActionUserPassword     Action = "user.password"
 	ActionUserRehash       Action = "user.rehash" // by SystemActor: at a login the password was hashed anew, at the present cost
-	ActionUserLink         Action = "user.link" // to an identity of the single sign-on
+	ActionUserLink         Action = "user.link"   // to an identity of the single sign-on
 	ActionUserUnlink       Action = "user.unlink"
 	ActionLogin            Action = "login"
 	ActionLoginRefused     Action = "login.refused"

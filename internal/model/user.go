@@ -14,7 +14,7 @@ const (
 
 // Bounds of a password, in characters. The upper one keeps hashing affordable.
 const (
-	PasswordMin = 10
+	PasswordMin = 12
 	PasswordMax = 128
 )
 
@@ -45,7 +45,8 @@ func (u *User) Validate() error {
 	return v.err("the user")
 }
 
-// ValidatePassword checks a new password's length: 10..128 characters of valid UTF-8.
+// ValidatePassword checks a new password's length: 12..128 characters of valid UTF-8. What is easily guessed is refused by
+// auth.CheckPassword.
 func ValidatePassword(password string) error {
 	var v invalid
 	checkText(&v, "password", password, PasswordMin, PasswordMax)

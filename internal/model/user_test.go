@@ -22,9 +22,9 @@ func TestUserAppAndMemberNameTheirBrokenFields(t *testing.T) {
 	}
 }
 
-func TestPasswordIs10To128Characters(t *testing.T) {
+func TestPasswordIs12To128Characters(t *testing.T) {
 	for password, good := range map[string]bool{
-		strings.Repeat("é", 10): true, strings.Repeat("é", 128): true, strings.Repeat("x", 9): false, strings.Repeat("x", 129): false, "": false, strings.Repeat("\xff", 12): false,
+		strings.Repeat("é", 12): true, strings.Repeat("é", 128): true, strings.Repeat("x", 11): false, strings.Repeat("x", 129): false, "": false, strings.Repeat("\xff", 12): false,
 	} {
 		if err := model.ValidatePassword(password); (err == nil) != good {
 			t.Errorf("password of %d bytes: %v", len(password), err)

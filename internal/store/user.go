@@ -235,6 +235,42 @@ func (s *Store) SetPassword(ctx context.Context, id int64, hash string, o model.
 	})
 }
 
+// ChangePassword replaces a user's password hash as SetPassword does, for the user itself: the session named stays. The
+// hash old was proved just now; CodeStale when it is not the user's any more.
+func (s *Store) ChangePassword(ctx context.Context, id int64, old, next, keepSession string, o model.Origin) error {
+	return s.write(ctx, func(t *tx) error {
+		row, err := userByID(forUpdate(t.DB), id)
+		if err != nil {
+			return err
+		}
+		if row.PasswordHash != old {
+			return model.Errorf(model.CodeStale, "the password was changed meanwhile; log in with the new one")
+		}
+		if err := t.Model(row).Update("password_hash", next).Error; err != nil {
+			return err
+		}
+		if err := t.Where("user_id = ? AND id <> ?", id, keepSession).Delete(&sessionRow{}).Error; err != nil {
+			return err
+		}
+		return t.recordUser(row, o, model.Change{Action: model.ActionUserPassword, After: json.RawMessage(`{"password":"changed"}`)})
+	})
+}
+
+// RehashPassword replaces a hash by another one of the same password. It does nothing when old is not the user's hash
+// any more, and leaves the sessions alone. CodeNotFound.
+func (s *Store) RehashPassword(ctx context.Context, id int64, old, next string, o model.Origin) error {
+	return s.write(ctx, func(t *tx) error {
+		row, err := userByID(forUpdate(t.DB), id)
+		if err != nil || row.PasswordHash != old {
+			return err
+		}
+		if err := t.Model(row).Update("password_hash", next).Error; err != nil {
+			return err
+		}
+		return t.recordUser(row, o, model.Change{Action: model.ActionUserRehash, After: json.RawMessage(`{"password":"hashed anew"}`)})
+	})
+}
+
 func (t *tx) recordUser(row *userRow, o model.Origin, c model.Change) error {
 	c.TargetKind, c.Target, c.Revision = model.TargetUser, row.Name, row.Revision
 	return t.appendChange(o, c)

@@ -18,5 +18,5 @@ export function characters(text: string): number {
   return [...text].length;
 }
 
-export const passwordBounds = { min: 10, max: 128 } as const;
+export const passwordBounds = { min: 12, max: 128 } as const;
 export const descriptionBound = 1000;
