@@ -33,6 +33,7 @@ var statuses = []struct {
 	{model.CodeUnauthorized, http.StatusUnauthorized},
 	{model.CodeForbidden, http.StatusForbidden},
 	{codeCrossOrigin, http.StatusForbidden},
+	{model.CodeLocalLoginOff, http.StatusForbidden},
 	{model.CodeNotFound, http.StatusNotFound},
 	{codeNoMethod, http.StatusMethodNotAllowed},
 	{codeNotAcceptable, http.StatusNotAcceptable},

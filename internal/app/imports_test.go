@@ -52,6 +52,8 @@ var mayUse = map[string][]string{
 	"github.com/danielgtaylor/huma":  {"internal/api"},
 	"google.golang.org/grpc":         {"client/grpclimit"},
 	"github.com/golang-jwt/jwt":      {"internal/auth"},
+	"github.com/coreos/go-oidc":      {"internal/auth"},
+	"golang.org/x/oauth2":            {"internal/auth"},
 	"github.com/alicebob/miniredis":  {"internal/app"},
 	"github.com/prometheus/":         {"client/clientprom"},
 	"go.opentelemetry.io/":           {"client/clientotel"},

@@ -48,7 +48,7 @@ func (s *Service) Login(ctx context.Context, name, password string, c Client) (G
 	if refusal != "" {
 		return Grant{}, s.refuseLogin(ctx, name, refusal, c)
 	}
-	grant, err := s.begin(ctx, user, c)
+	grant, err := s.begin(ctx, user, "", c)
 	if model.CodeOf(err) == model.CodeUnauthorized { // disabled or removed in this very moment
 		return Grant{}, s.refuseLogin(ctx, name, refusedDisabled, c)
 	}
@@ -71,8 +71,8 @@ func (s *Service) refuseLogin(ctx context.Context, name, reason string, c Client
 	return errWrongLogin
 }
 
-// begin makes a session and its first tokens.
-func (s *Service) begin(ctx context.Context, user model.User, c Client) (Grant, error) {
+// begin makes a session and its first tokens; how is the reason in the history.
+func (s *Service) begin(ctx context.Context, user model.User, how string, c Client) (Grant, error) {
 	now := s.now().UTC()
 	session := model.Session{
 		ID: randomText(16), UserID: user.ID, CreatedAt: now, RotatedAt: now, ExpiresAt: now.Add(SessionIdle),
@@ -86,7 +86,7 @@ func (s *Service) begin(ctx context.Context, user model.User, c Client) (Grant, 
 	if err := s.store.CreateSession(ctx, session); err != nil {
 		return Grant{}, err
 	}
-	if err := s.record(ctx, model.ActionLogin, user.Name, "", c); err != nil {
+	if err := s.record(ctx, model.ActionLogin, user.Name, how, c); err != nil {
 		// A login that left no trace is no login.
 		_ = s.store.DeleteSession(context.WithoutCancel(ctx), session.ID)
 		return Grant{}, err

@@ -12,19 +12,20 @@ type Code string
 
 // The codes. Package api holds the one table from code to HTTP status.
 const (
-	CodeInvalid      Code = "invalid"         // a field breaks its rule; Fields says which and how
-	CodeUnauthorized Code = "unauthorized"    // nobody is logged in, or the proof is not good any more
-	CodeForbidden    Code = "forbidden"       // the principal may see it but not do this
-	CodeNotFound     Code = "not_found"       // it is not there, or the principal may not see it
-	CodeTaken        Code = "taken"           // the name is in use
-	CodeInUse        Code = "in_use"          // something else still refers to it
-	CodeStale        Code = "stale"           // the record changed since the revision that the write was based on
-	CodeMissingMatch Code = "revision_needed" // the write did not say which revision it was based on
-	CodeLastAdmin    Code = "last_admin"      // the last enabled admin can't be removed, demoted or disabled
-	CodeTooMany      Code = "too_many"        // too many attempts; try later
-	CodeUnavailable  Code = "unavailable"     // a part that is needed does not answer now
-	CodeForeignRedis Code = "foreign_redis"   // the Redis belongs to another deployment
-	CodeInternal     Code = "internal"        // a fault of ours; the log has the cause under the request id
+	CodeInvalid       Code = "invalid"         // a field breaks its rule; Fields says which and how
+	CodeUnauthorized  Code = "unauthorized"    // nobody is logged in, or the proof is not good any more
+	CodeForbidden     Code = "forbidden"       // the principal may see it but not do this
+	CodeNotFound      Code = "not_found"       // it is not there, or the principal may not see it
+	CodeTaken         Code = "taken"           // the name is in use
+	CodeInUse         Code = "in_use"          // something else still refers to it
+	CodeStale         Code = "stale"           // the record changed since the revision that the write was based on
+	CodeMissingMatch  Code = "revision_needed" // the write did not say which revision it was based on
+	CodeLastAdmin     Code = "last_admin"      // the last enabled admin can't be removed, demoted or disabled
+	CodeLocalLoginOff Code = "local_login_off" // passwords do not count here: single sign-on only
+	CodeTooMany       Code = "too_many"        // too many attempts; try later
+	CodeUnavailable   Code = "unavailable"     // a part that is needed does not answer now
+	CodeForeignRedis  Code = "foreign_redis"   // the Redis belongs to another deployment
+	CodeInternal      Code = "internal"        // a fault of ours; the log has the cause under the request id
 )
 
 // FieldError names one field of the input and the rule that it breaks.
