@@ -75,6 +75,9 @@ func (p *pulse) beat() {
 	live, err := within(c.life, func(ctx context.Context) (map[string]int64, error) {
 		return c.engine.Beat(ctx, me, locals) // with what was answered beside an error
 	})
+	if err == nil {
+		err = p.tellLimited(c.life)
+	}
 	if p.missed && err == nil {
 		p.back = time.Now()
 	}
@@ -100,9 +103,26 @@ func (p *pulse) tell(err error) {
 	p.silent = failed
 }
 
+// tellLimited reports the keys that this process was refused most permits for.
+func (p *pulse) tellLimited(ctx context.Context) error {
+	var reports []bucket.LimitedKeys
+	p.client.book.each(func(k *known) { reports = append(reports, k.top.news(k.name)...) })
+	if len(reports) == 0 {
+		return nil
+	}
+	_, err := within(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, p.client.engine.ReportLimited(ctx, p.id, reports)
+	})
+	if err != nil {
+		p.client.book.each(func(k *known) { k.top.untold() })
+	}
+	return err
+}
+
 // leave says that this process ends.
 func (p *pulse) leave() {
 	if p.beaten && p.client.lanes.allow() {
+		_ = p.tellLimited(context.Background()) // what can't be told now is lost with the process
 		_, _ = within(context.Background(), func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, p.client.engine.Leave(ctx, p.id, p.locals)
 		})

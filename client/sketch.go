@@ -1,5 +1,11 @@
 package client
 
+import (
+	"slices"
+
+	"github.com/headgate/headgate/internal/bucket"
+)
+
 // sketch counts by key in bounded memory: the algorithm Space-Saving (Metwally, Agrawal and El Abbadi, "Efficient
 // Computation of Frequent and Top-k Elements in Data Streams", 2005). A key that finds no room takes that of the least
 // counted one, with its count. So no count is too low, none is too high by more than the sum of all over sketchKeys, and
@@ -7,6 +13,7 @@ package client
 type sketch struct {
 	heap []KeyCount     // the least counted first
 	at   map[string]int // where in the heap a key stands
+	news bool           // something was counted that Redis was not told
 }
 
 const sketchKeys = 100
@@ -17,6 +24,7 @@ func newSketch() *sketch {
 
 // add counts n more of a key, in O(log sketchKeys) and without allocating.
 func (s *sketch) add(key string, n int64) {
+	s.news = true
 	if i, ok := s.at[key]; ok {
 		s.heap[i].Limited += n
 		s.sink(i)
@@ -35,6 +43,17 @@ func (s *sketch) add(key string, n int64) {
 	s.sink(0)
 }
 
+// most are the n keys with the highest counts.
+func (s *sketch) most(n int) []bucket.LimitedKey {
+	all := slices.Clone(s.heap)
+	slices.SortFunc(all, byLimited)
+	keys := make([]bucket.LimitedKey, min(n, len(all)))
+	for i := range keys {
+		keys[i] = bucket.LimitedKey(all[i])
+	}
+	return keys
+}
+
 // clear forgets all; a sketch that was never made is clear.
 func (s *sketch) clear() {
 	if s == nil {
@@ -43,6 +62,7 @@ func (s *sketch) clear() {
 	clear(s.heap)
 	s.heap = s.heap[:0]
 	clear(s.at)
+	s.news = false
 }
 
 // sink puts the count at i, which has grown, where it belongs.

@@ -1,8 +1,11 @@
 package client
 
 import (
+	"cmp"
 	"slices"
 	"sync"
+
+	"github.com/headgate/headgate/internal/bucket"
 )
 
 // KeyCount says how much one key was limited.
@@ -65,6 +68,31 @@ func (t *limitedKeys) turn(minute int64) {
 	}
 }
 
+// news are the minutes of which Redis was not told everything, and takes them for told.
+func (t *limitedKeys) news(name string) []bucket.LimitedKeys {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var reports []bucket.LimitedKeys
+	for ago, s := range []*sketch{t.present, t.last} {
+		if s != nil && s.news {
+			reports = append(reports, bucket.LimitedKeys{Bucket: name, Minute: t.minute - int64(ago), Keys: s.most(bucket.LimitedKeysBound)})
+			s.news = false
+		}
+	}
+	return reports
+}
+
+// untold takes back that Redis was told.
+func (t *limitedKeys) untold() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range []*sketch{t.present, t.last} {
+		if s != nil && len(s.heap) > 0 {
+			s.news = true
+		}
+	}
+}
+
 // counts are the sums of both minutes, the highest first.
 func (t *limitedKeys) counts(minute int64) []KeyCount {
 	t.mu.Lock()
@@ -84,13 +112,11 @@ func (t *limitedKeys) counts(minute int64) []KeyCount {
 	for _, one := range sums {
 		all = append(all, one)
 	}
-	slices.SortFunc(all, func(a, b KeyCount) int {
-		switch {
-		case a.Limited != b.Limited && a.Limited > b.Limited, a.Limited == b.Limited && a.Key < b.Key:
-			return -1
-		default:
-			return 1
-		}
-	})
+	slices.SortFunc(all, byLimited)
 	return all
+}
+
+// byLimited puts the most limited key first, and of equal ones the first by name.
+func byLimited(a, b KeyCount) int {
+	return cmp.Or(cmp.Compare(b.Limited, a.Limited), cmp.Compare(a.Key, b.Key))
 }

@@ -1,9 +1,14 @@
 package client_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/internal/bucket"
@@ -94,5 +99,53 @@ func TestTopLimitedCountsLeasesShadowAndLocalDecisions(t *testing.T) {
 	stats := w.c.Stats().Buckets["local"]
 	if got := w.c.TopLimited("local", 10); len(got) != 1 || got[0].Limited != stats.Limited || stats.Local == 0 {
 		t.Errorf("local: %+v of %+v", got, stats)
+	}
+}
+
+// What several processes were refused is summed in Redis, where the console reads it; a report that failed is made again.
+func TestRedisIsToldOfTheKeysThatWereLimitedMost(t *testing.T) {
+	addr, prefix := testenv.Redis(t)
+	one, other := newWorld(t, addr, prefix, client.BeatEvery(50*time.Millisecond)), newWorld(t, addr, prefix, client.BeatEvery(50*time.Millisecond))
+	var failed atomic.Bool
+	one.rdb.AddHook(limitedHook{&failed})
+	one.install(keyed("login"))
+	for _, w := range []*world{one, other} {
+		for key, calls := range map[string]int{"noisy": 31, "a:b 7:\x00": 11} {
+			for range calls {
+				w.acquire("login", client.Key(key))
+			}
+		}
+	}
+	var got string
+	testenv.Eventually(t, 20*time.Second, "Redis has the sums", func() bool {
+		now, err := one.engine.Time(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := now.Unix() / 60
+		top, err := one.engine.ReadLimited(t.Context(), "login", last-2, last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = fmt.Sprintf("%+v", top)
+		return len(top) == 2 && top[0].Limited+top[1].Limited == 31+31+11+11-2
+	})
+	if want := "[{Key:noisy Limited:61 Excess:0} {Key:a:b 7:\x00 Limited:21 Excess:0}]"; got != want || !failed.Load() {
+		t.Errorf("got %s, want %s; one report has failed: %v", got, want, failed.Load())
+	}
+}
+
+// limitedHook lets the first report of limited keys fail.
+type limitedHook struct{ failed *atomic.Bool }
+
+func (h limitedHook) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (h limitedHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (h limitedHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if cmds[0].Name() == "hset" && h.failed.CompareAndSwap(false, true) {
+			return errors.New("refused by the test")
+		}
+		return next(ctx, cmds)
 	}
 }

@@ -15,6 +15,7 @@ import (
 //	P:{NAME}:s:k=KEY            any     state of partition key
 //	P:{NAME}:s:a=APP:k=KEY      any     state of partition app_key
 //	P:{NAME}:u:MINUTE           hash    usage in one minute of Redis time, decimal minutes since 1970
+//	P:{NAME}:t:MINUTE           hash    the keys that were limited most in one minute, as each live client counted them
 //	P:{NAME}:i                  zset    live clients that use a bucket of policy local, by their last heartbeat
 //	P:clients                   hash    every live client, by its id
 //	P:index                     set     names of the installed buckets
@@ -83,6 +84,10 @@ func (k keys) definitions(name string, shards int) []string {
 
 func (k keys) usage(name string, minute int64) string {
 	return k.definition(name) + ":u:" + strconv.FormatInt(minute, 10)
+}
+
+func (k keys) limited(name string, minute int64) string {
+	return k.definition(name) + ":t:" + strconv.FormatInt(minute, 10)
 }
 
 func (k keys) instances(name string) string { return k.definition(name) + ":i" }

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -143,9 +144,19 @@ func (g *guarded) acquireAll(c *client.Client) {
 	}
 }
 
-// awaitReports waits until Redis has usage and heartbeat of the app.
+// awaitReports waits until Redis has usage, heartbeat and the most limited keys of the app.
 func (g *guarded) awaitReports(c *client.Client) {
 	g.t.Helper()
+	d, err := c.Acquire(g.t.Context(), "sharded", client.Key("k"))
+	decided(g.t, d, err, client.Limited)
+	testenv.Eventually(g.t, 20*time.Second, "the limited key is reported", func() bool {
+		now, err := g.engine().Time(g.t.Context())
+		if err != nil {
+			return false
+		}
+		top, err := g.engine().ReadLimited(g.t.Context(), "sharded", now.Unix()/60-2, now.Unix()/60)
+		return err == nil && slices.ContainsFunc(top, func(k bucket.LimitedKey) bool { return k.Key == "k" })
+	})
 	testenv.Eventually(g.t, 20*time.Second, "usage is reported", func() bool { return g.granted("b") == 3 })
 	testenv.Eventually(g.t, 20*time.Second, "the app is seen", func() bool {
 		all, err := g.engine().Instances(g.t.Context())
