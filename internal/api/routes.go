@@ -13,6 +13,9 @@ func (s *server) routes(r *routes) {
 	r.plain("/readyz", auth.Public, s.readyz)
 	r.plain("/api/v1/openapi.json", auth.Public, s.openapi)
 
+	s.signOnRoutes(r)
+
+	get(r, "/auth/methods", auth.Public, s.methods, "loginMethods", "The ways to log in")
 	post(r, "/auth/login", auth.Public, s.login, "login", "Log in; sets the cookies of a session")
 	post(r, "/auth/refresh", auth.Public, s.refresh, "refresh", "Exchange the refresh cookie for new cookies")
 	post(r, "/auth/logout", auth.Public, s.logout, "logout", "End the session", answers(http.StatusNoContent))

@@ -28,6 +28,8 @@ const (
 	UserSee       Permission = "user.see"        // everything about users but their password
 	UserManage    Permission = "user.manage"     // make, change and disable users, set passwords
 	AuditRead     Permission = "audit.read"      // the whole change log
+	AuditExport   Permission = "audit.export"    // the change log as a file
+	WebhookManage Permission = "webhook.manage"  // endpoints that changes are told to
 	SystemSee     Permission = "system.see"      // database, Redis, reconcile
 	TokenManage   Permission = "token.manage"    // see and revoke API tokens of others; service accounts and their tokens
 )
@@ -57,6 +59,8 @@ var policy = map[Permission][]holder{
 	UserSee:       {admin, auditor},
 	UserManage:    {admin},
 	AuditRead:     {admin, auditor},
+	AuditExport:   {admin, auditor},
+	WebhookManage: {admin},
 	SystemSee:     {admin, auditor},
 	TokenManage:   {admin},
 }
@@ -67,7 +71,7 @@ var policy = map[Permission][]holder{
 var scopePolicy = map[model.TokenScope][]Permission{
 	model.ScopeRead:  {BucketSee, AppSee, UserNames, SystemSee},
 	model.ScopeWrite: {BucketSee, BucketCreate, BucketEdit, BucketAllApps, AppSee, AppManage, UserNames},
-	model.ScopeAudit: {AuditRead, BucketSee, AppSee, UserSee},
+	model.ScopeAudit: {AuditRead, AuditExport, BucketSee, AppSee, UserSee},
 	model.ScopeAdmin: {AppCreate, AppManage, AppSee, UserSee, UserNames, SystemSee},
 }
 
