@@ -25,13 +25,21 @@ type Config struct {
 	Live     Live
 	Health   Health
 	Console  http.Handler     // gets every request outside /api, /healthz and /readyz; nil: 404
+	Recorder Recorder         // keeps refused attempts; nil: each is written to Store at once
 	Log      *slog.Logger     // nil: slog.Default()
 	Now      func() time.Time // nil: time.Now
-	Embedded bool             // told to the console, which says that the installation is for evaluation
+	// SignOn is the single sign-on; nil: none. LocalLoginOff refuses passwords, so that only it counts.
+	SignOn        *auth.OIDC
+	LocalLoginOff bool
+	Embedded      bool // told to the console, which says that the installation is for evaluation
 	// SecureCookies keeps cookies on HTTPS even where a request does not show that the browser speaks it.
 	SecureCookies bool
-	// TrustedProxies may name the client's address in X-Forwarded-For. Empty: the address is the connection's.
+	// TrustedProxies may tell the client's address and protocol in the headers of ProxyHeader. Empty: they are the
+	// connection's.
 	TrustedProxies []netip.Prefix
+	ProxyHeader    ProxyHeader // "": XForwarded
+	// MaxRequests bounds the requests in work; further ones are answered 503 at once. 0: DefaultMaxRequests.
+	MaxRequests int
 }
 
 // server has the parts that the handlers use.
@@ -39,6 +47,8 @@ type server struct {
 	Config
 	log      *slog.Logger
 	document []byte // the OpenAPI document
+	work     *gate
+	streams  map[string]bool // gin paths of answers that take as long as they take
 }
 
 // New makes the handler of the whole server: API, health checks, and the console for everything else.
@@ -49,7 +59,13 @@ func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &server{Config: c, log: c.Log, document: OpenAPI()}
+	if c.Recorder == nil {
+		c.Recorder = plainRecorder{c.Store}
+	}
+	if c.MaxRequests == 0 {
+		c.MaxRequests = DefaultMaxRequests
+	}
+	s := &server{Config: c, log: c.Log, document: OpenAPI(), work: newGate(c.MaxRequests)}
 	engine, _ := s.build()
 	return engine
 }
@@ -59,12 +75,9 @@ func (s *server) build() (*gin.Engine, *routes) {
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
 	engine.RedirectTrailingSlash = false
-	proxies := make([]string, len(s.TrustedProxies))
-	for i, p := range s.TrustedProxies {
-		proxies[i] = p.String()
-	}
-	_ = engine.SetTrustedProxies(proxies) // a netip.Prefix is always one that it can read
-	engine.Use(identify, s.logAccess, s.recoverPanic, secureAnswers, refuseCrossOrigin(), refuseBadText, limitTime)
+	engine.ForwardedByClientIP = false // origin reads these headers
+	s.streams = map[string]bool{}
+	engine.Use(s.identify, s.logAccess, s.recoverPanic, s.secureAnswers, s.limitWork, endAfterChunks, refuseCrossOrigin(), refuseBadText, s.limitTime)
 	engine.NoMethod(func(c *gin.Context) { refuse(c, codeNoMethod, "this path does not know the method") })
 	engine.NoRoute(s.elsewhere)
 	r := newRoutes(s, engine)

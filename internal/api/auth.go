@@ -42,10 +42,9 @@ type Proofs struct {
 	https   bool
 }
 
-// Resolve notes whether the browser speaks HTTPS to us or to the proxy before us; then cookies stay on HTTPS. A client
-// that lies about it harms only its own cookies.
+// Resolve notes whether the browser speaks HTTPS to us or to a trusted proxy before us; then cookies stay on HTTPS.
 func (p *Proofs) Resolve(ctx huma.Context) []error {
-	p.https = ctx.TLS() != nil || ctx.Header("X-Forwarded-Proto") == "https"
+	p.https = callOf(ctx.Context()).https
 	return nil
 }
 
@@ -59,6 +58,9 @@ func (s *server) login(ctx context.Context, in *struct {
 	Proofs
 	Body Credentials
 }) (*loggedIn, error) {
+	if s.LocalLoginOff {
+		return nil, s.Auth.RefuseLocal(ctx, in.Body.Name, callOf(ctx).client())
+	}
 	grant, err := s.Auth.Login(ctx, in.Body.Name, in.Body.Password, callOf(ctx).client())
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 type call struct {
 	requestID string
 	address   string
+	https     bool // the browser speaks HTTPS, to us or to a trusted proxy
 	userAgent string
 	viaToken  bool           // an API token was given, good or not
 	principal auth.Principal // set once the proof is found good

@@ -23,7 +23,7 @@ import (
 const answerWithin = 15 * time.Second
 
 // identify gives the request its id, which the answer, the log and the history carry, and notes where it comes from.
-func identify(c *gin.Context) {
+func (s *server) identify(c *gin.Context) {
 	id := c.GetHeader("X-Request-Id")
 	if !requestIDPattern.MatchString(id) {
 		raw := make([]byte, 12)
@@ -31,8 +31,9 @@ func identify(c *gin.Context) {
 		id = hex.EncodeToString(raw)
 	}
 	c.Header("X-Request-Id", id)
+	address, https := s.origin(c.Request)
 	c.Request = c.Request.WithContext(withCall(c.Request.Context(), &call{
-		requestID: id, address: c.ClientIP(), userAgent: cleanUserAgent(c.Request.UserAgent()),
+		requestID: id, address: address, https: https, userAgent: cleanUserAgent(c.Request.UserAgent()),
 	}))
 	c.Next()
 }
@@ -94,6 +95,14 @@ func refuseCrossOrigin() gin.HandlerFunc {
 	}
 }
 
+// endAfterChunks ends the connection behind a body in chunks. Where a length stood beside them, net/http went by the
+// chunks and forgot the length; a proxy that went by the length would take what follows for part of this request.
+func endAfterChunks(c *gin.Context) {
+	if len(c.Request.TransferEncoding) > 0 {
+		c.Header("Connection", "close")
+	}
+}
+
 // refuseBadText keeps paths and queries that are no UTF-8 away from the database, which would refuse them later.
 func refuseBadText(c *gin.Context) {
 	query, err := url.QueryUnescape(c.Request.URL.RawQuery)
@@ -108,17 +117,26 @@ func refuseBadText(c *gin.Context) {
 	}
 }
 
-// limitTime ends what takes too long.
-func limitTime(c *gin.Context) {
+// limitTime ends what takes too long, but for answers that are streamed.
+func (s *server) limitTime(c *gin.Context) {
+	if s.streams[c.FullPath()] {
+		return
+	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), answerWithin)
 	defer cancel()
 	c.Request = c.Request.WithContext(ctx)
 	c.Next()
 }
 
+// hsts has browsers come back over TLS only, for a year. It covers this host alone: others of the domain may lack TLS.
+const hsts = "max-age=31536000"
+
 // secureAnswers sets the headers that keep an API answer from being anything else in a browser. The console sets its
 // own.
-func secureAnswers(c *gin.Context) {
+func (s *server) secureAnswers(c *gin.Context) {
+	if s.SecureCookies || callOf(c.Request.Context()).https {
+		c.Header("Strict-Transport-Security", hsts)
+	}
 	if !isAPI(c.Request.URL.Path) {
 		return
 	}
@@ -126,7 +144,9 @@ func secureAnswers(c *gin.Context) {
 	c.Header("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	c.Header("X-Frame-Options", "DENY")
 	c.Header("Referrer-Policy", "no-referrer")
+	c.Header("Cross-Origin-Opener-Policy", "same-origin")
 	c.Header("Cross-Origin-Resource-Policy", "same-origin")
+	c.Header("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 	c.Header("Cache-Control", "no-store")
 }
 

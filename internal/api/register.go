@@ -19,6 +19,8 @@ const (
 	prefix = "/api/v1"
 	// bodyWithin is above answerWithin: when the deadline of a read passes, net/http ends the request's context.
 	bodyWithin = 20 * time.Second
+	// strangersBodyWithin is for what nobody has proved to be somebody for: a name and a password.
+	strangersBodyWithin = 5 * time.Second
 )
 
 // routes collects the routes and the permission of each.
@@ -92,7 +94,9 @@ func register[I, O any](r *routes, method, path string, needs auth.Permission, h
 		Extensions:      map[string]any{"x-permission": string(needs)},
 		Middlewares:     huma.Middlewares{r.server.demand(needs)},
 	}
-	if needs != auth.Public {
+	if needs == auth.Public {
+		op.BodyReadTimeout = strangersBodyWithin
+	} else {
 		op.Security = []map[string][]string{{sessionScheme: {}}}
 	}
 	if auth.ForTokens(needs) {
