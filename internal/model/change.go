@@ -23,6 +23,7 @@ const (
 	ActionMemberRemove     Action = "member.remove"
 	ActionUserCreate       Action = "user.create"
 	ActionUserUpdate       Action = "user.update"
+	ActionUserRename       Action = "user.rename" // two rows, one under each name
 	ActionUserPassword     Action = "user.password"
 	ActionUserRehash       Action = "user.rehash" // by SystemActor: at a login the password was hashed anew, at the present cost
 	ActionUserLink         Action = "user.link"   // to an identity of the single sign-on

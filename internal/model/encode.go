@@ -81,11 +81,12 @@ func MemberJSON(m Member) json.RawMessage { return encode(memberFields{m.User, m
 // UserJSON encodes a user for a change row; the password hash is not in it.
 func UserJSON(u *User) json.RawMessage {
 	return encode(struct {
+		Name        string `json:"name"`
 		DisplayName string `json:"display_name"`
 		Role        Role   `json:"role"`
 		Disabled    bool   `json:"disabled"`
 		Service     bool   `json:"service,omitempty"`
-	}{u.DisplayName, u.Role, u.Disabled, u.Service})
+	}{u.Name, u.DisplayName, u.Role, u.Disabled, u.Service})
 }
 
 // encode cannot fail: it is only given plain structs of strings, numbers and maps with string keys.

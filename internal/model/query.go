@@ -143,6 +143,7 @@ func (r Relation) Any() bool { return r.BucketOwner || r.AppOwner || r.AppViewer
 
 // UserPatch changes some fields of a user; nil fields stay as they are.
 type UserPatch struct {
+	Name        *string // the name that one logs in with; the history keeps the one before
 	DisplayName *string
 	Role        *Role
 	Disabled    *bool

@@ -13,7 +13,7 @@ import (
 )
 
 // userActions are the changes whose before and after hold a user.
-var userActions = []model.Action{model.ActionUserCreate, model.ActionUserUpdate}
+var userActions = []model.Action{model.ActionUserCreate, model.ActionUserUpdate, model.ActionUserRename}
 
 // memberActions are the changes that tell of an app's members: of all of them, or of one.
 var memberActions = []model.Action{
@@ -70,17 +70,21 @@ func peopleAsOf(db *gorm.DB, at time.Time) ([]model.PersonAsOf, bool, error) {
 	return people, a.known, nil
 }
 
-// personOf reads a user out of a change row's before or after; nil for null.
+// personOf reads a user out of a change row's before or after; nil for null, and where it had another name.
 func personOf(name string, text *string) (*model.PersonAsOf, error) {
 	if text == nil {
 		return nil, nil
 	}
 	var fields struct {
+		Name     string     `json:"name"`
 		Role     model.Role `json:"role"`
 		Disabled bool       `json:"disabled"`
 	}
 	if err := json.Unmarshal([]byte(*text), &fields); err != nil {
 		return nil, err
+	}
+	if fields.Name != "" && fields.Name != name {
+		return nil, nil
 	}
 	return &model.PersonAsOf{Name: name, Role: fields.Role, Disabled: fields.Disabled}, nil
 }

@@ -177,3 +177,72 @@ func TestWithoutGraceEveryReturnIsReuse(t *testing.T) {
 		}
 	})
 }
+
+func TestSessionsAreListedAndEnded(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		s := d.migrated(t, now.use)
+		people(t, s, "alice", "bob")
+		login(t, s, now, "alice", "old")
+		now.move(59 * time.Minute)
+		second := login(t, s, now, "alice", "second")
+		now.move(2 * time.Minute) // the first one's hour is over
+		third := login(t, s, now, "alice", "third")
+		login(t, s, now, "bob", "b1")
+		alice, bob := must(s.User(t.Context(), "alice"))(t), must(s.User(t.Context(), "bob"))(t)
+		list := must(s.SessionsOf(t.Context(), alice.ID))(t)
+		if diff := cmp.Diff([]model.Session{third, second}, list); diff != "" {
+			t.Errorf("sessions (-want +got):\n%s", diff)
+		}
+		wantCode(t, s.EndSession(t.Context(), bob.ID, second.PublicID(), byBob), model.CodeNotFound)
+		wantCode(t, s.EndSession(t.Context(), alice.ID, second.ID, byAlice), model.CodeNotFound)
+		ok(t, s.EndSession(t.Context(), alice.ID, second.PublicID(), byAlice))
+		wantCode(t, s.EndSession(t.Context(), alice.ID, second.PublicID(), byAlice), model.CodeNotFound)
+		login(t, s, now, "alice", "fourth")
+		if n := must(s.EndSessions(t.Context(), alice.ID, "third", byAlice))(t); n != 2 { // the one that is over goes too
+			t.Errorf("ended %d sessions, want 2", n)
+		}
+		if n := must(s.EndSessions(t.Context(), alice.ID, "third", byAlice))(t); n != 0 {
+			t.Errorf("ended %d sessions more", n)
+		}
+		if list := must(s.SessionsOf(t.Context(), alice.ID))(t); len(list) != 1 || list[0].ID != "third" {
+			t.Errorf("left: %+v", list)
+		}
+		if list := must(s.SessionsOf(t.Context(), bob.ID))(t); len(list) != 1 {
+			t.Errorf("another user's sessions: %+v", list)
+		}
+		_, err := s.EndSessions(t.Context(), 999_999, "", byAlice)
+		wantCode(t, err, model.CodeNotFound)
+		rows := must(s.Changes(t.Context(), model.ChangeQuery{Action: model.ActionSessionEnd}))(t).Items
+		if len(rows) != 2 || string(rows[0].After) != `{"ended":2}` || string(rows[1].After) != `{"session":"`+second.PublicID()+`","ended":1}` {
+			t.Errorf("rows %+v", rows)
+		}
+	})
+}
+
+func TestPasswordChangeKeepsOneSessionAndRehashingAll(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		s := d.migrated(t, now.use)
+		people(t, s, "alice")
+		alice := must(s.User(t.Context(), "alice"))(t)
+		login(t, s, now, "alice", "a1")
+		login(t, s, now, "alice", "a2")
+		ok(t, s.RehashPassword(t.Context(), alice.ID, "hash-of-alice", "dearer", byAlice))
+		ok(t, s.RehashPassword(t.Context(), alice.ID, "hash-of-alice", "late", byAlice))
+		if got := must(s.User(t.Context(), "alice"))(t); got.PasswordHash != "dearer" || got.Revision != alice.Revision {
+			t.Errorf("rehashed %+v", got)
+		}
+		if n := len(must(s.SessionsOf(t.Context(), alice.ID))(t)); n != 2 {
+			t.Errorf("%d sessions after rehashing", n)
+		}
+		wantCode(t, s.ChangePassword(t.Context(), alice.ID, "hash-of-alice", "next", "a1", byAlice), model.CodeStale)
+		ok(t, s.ChangePassword(t.Context(), alice.ID, "dearer", "next", "a1", byAlice))
+		if list := must(s.SessionsOf(t.Context(), alice.ID))(t); len(list) != 1 || list[0].ID != "a1" {
+			t.Errorf("left: %+v", list)
+		}
+		if rows := must(s.Changes(t.Context(), model.ChangeQuery{Action: model.ActionUserRehash}))(t).Items; len(rows) != 1 {
+			t.Errorf("%d rows of one rehashing", len(rows))
+		}
+	})
+}

@@ -139,8 +139,8 @@ func (s *Store) CreateUser(ctx context.Context, u model.User, o model.Origin) (m
 	return user, err
 }
 
-// UpdateUser changes a user that is still at revision base; disabling one ends its sessions. CodeNotFound, CodeStale,
-// CodeInvalid, CodeLastAdmin.
+// UpdateUser changes a user that is still at revision base; disabling one ends its sessions. A new name leaves all that
+// the user is and has as it is. CodeNotFound, CodeStale, CodeInvalid, CodeTaken, CodeLastAdmin.
 func (s *Store) UpdateUser(ctx context.Context, name string, base int64, p model.UserPatch, o model.Origin) (model.User, error) {
 	var user model.User
 	err := s.write(ctx, func(t *tx) error {
@@ -174,6 +174,9 @@ func (s *Store) UpdateUser(ctx context.Context, name string, base int64, p model
 }
 
 func patchUser(row *userRow, p model.UserPatch) {
+	if p.Name != nil {
+		row.Name = *p.Name
+	}
 	if p.DisplayName != nil {
 		row.DisplayName = *p.DisplayName
 	}
@@ -201,7 +204,11 @@ func (t *tx) checkAdminLeft(before, after *userRow) error {
 func (t *tx) saveUser(before, row *userRow, o model.Origin, user *model.User) error {
 	row.Revision++
 	row.UpdatedBy, row.UpdatedAt = o.Actor, t.now
-	if err := t.Save(row).Error; err != nil {
+	err := t.Save(row).Error
+	if isDuplicate(err) {
+		return model.Errorf(model.CodeTaken, "the name %s is taken", row.Name)
+	}
+	if err != nil {
 		return err
 	}
 	if row.Disabled {
@@ -211,7 +218,16 @@ func (t *tx) saveUser(before, row *userRow, o model.Origin, user *model.User) er
 	}
 	was := before.user()
 	*user = row.user()
-	return t.recordUser(row, o, model.Change{Action: model.ActionUserUpdate, Before: model.UserJSON(&was), After: model.UserJSON(user)})
+	change := model.Change{Action: model.ActionUserUpdate, Before: model.UserJSON(&was), After: model.UserJSON(user)}
+	if was.Name != user.Name {
+		// Told under both names: under the one this person's history ends, and under the other it goes on.
+		change.Action, change.Target = model.ActionUserRename, was.Name
+		if err := t.recordUser(row, o, change); err != nil {
+			return err
+		}
+		change.Target = user.Name
+	}
+	return t.recordUser(row, o, change)
 }
 
 // SetPassword replaces a user's password hash, ends all its sessions and leaves a change row that says so without the
@@ -272,7 +288,10 @@ func (s *Store) RehashPassword(ctx context.Context, id int64, old, next string, 
 }
 
 func (t *tx) recordUser(row *userRow, o model.Origin, c model.Change) error {
-	c.TargetKind, c.Target, c.Revision = model.TargetUser, row.Name, row.Revision
+	c.TargetKind, c.Revision = model.TargetUser, row.Revision
+	if c.Target == "" {
+		c.Target = row.Name
+	}
 	return t.appendChange(o, c)
 }
 

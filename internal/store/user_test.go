@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,9 +65,56 @@ func TestUpdateOfUserChangesOnlyWhatIsGiven(t *testing.T) {
 		_, err = s.UpdateUser(t.Context(), "bob", 3, model.UserPatch{Role: to(model.Role("king"))}, byAlice)
 		wantCode(t, err, model.CodeInvalid, "role")
 		c := must(s.Changes(t.Context(), model.ChangeQuery{Target: "bob", TargetKind: model.TargetUser}))(t).Items[0]
-		if string(c.Before) != `{"display_name":"Bob","role":"member","disabled":false}` || string(c.After) != `{"display_name":"Bob","role":"auditor","disabled":false}` || c.Revision != 3 {
+		if string(c.Before) != `{"name":"bob","display_name":"Bob","role":"member","disabled":false}` || string(c.After) != `{"name":"bob","display_name":"Bob","role":"auditor","disabled":false}` || c.Revision != 3 {
 			t.Errorf("change %d: %s -> %s", c.Revision, c.Before, c.After)
 		}
+	})
+}
+
+// A new name changes the name and nothing else: what the user owns and where it is logged in stays, and both names'
+// histories tell of it.
+func TestRenamedUserStaysWhoItWas(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		s := d.migrated(t, now.use)
+		people(t, s, "ann", "bob")
+		must(s.CreateApp(t.Context(), model.App{Name: "shop", Members: []model.Member{{User: "ann", Role: model.AppOwner}}}, byAlice))(t)
+		login(t, s, now, "ann", "s1")
+		before := now.Now()
+		now.move(time.Hour)
+		got := must(s.UpdateUser(t.Context(), "ann", 1, model.UserPatch{Name: to("ann.smith")}, byBob))(t)
+		if got.Name != "ann.smith" || got.Revision != 2 || got.PasswordHash != "hash-of-ann" {
+			t.Errorf("renamed %+v", got)
+		}
+		_, err := s.User(t.Context(), "ann")
+		wantCode(t, err, model.CodeNotFound)
+		_, user, err := s.Session(t.Context(), "s1")
+		if err != nil || user.Name != "ann.smith" {
+			t.Errorf("the session's user is %q, %v", user.Name, err)
+		}
+		if app := must(s.App(t.Context(), "shop"))(t); len(app.Members) != 1 || app.Members[0].User != "ann.smith" {
+			t.Errorf("members %+v", app.Members)
+		}
+		for _, name := range []string{"ann", "ann.smith"} {
+			rows := must(s.Changes(t.Context(), model.ChangeQuery{Target: name, Action: model.ActionUserRename}))(t).Items
+			if len(rows) != 1 || !strings.Contains(string(rows[0].Before), `"name":"ann"`) || !strings.Contains(string(rows[0].After), `"name":"ann.smith"`) {
+				t.Errorf("history of %s: %+v", name, rows)
+			}
+		}
+		for at, want := range map[time.Time]string{before: "ann bob", now.Now(): "ann.smith bob"} {
+			people, known, err := s.PeopleAsOf(t.Context(), at)
+			var names []string
+			for _, p := range people {
+				names = append(names, p.Name)
+			}
+			if got := strings.Join(names, " "); err != nil || !known || got != want {
+				t.Errorf("people as of %s: %q, %v; want %q", at, got, err, want)
+			}
+		}
+		_, err = s.UpdateUser(t.Context(), "ann.smith", 2, model.UserPatch{Name: to("bob")}, byBob)
+		wantCode(t, err, model.CodeTaken)
+		_, err = s.UpdateUser(t.Context(), "ann.smith", 2, model.UserPatch{Name: to("A B")}, byBob)
+		wantCode(t, err, model.CodeInvalid, "name")
 	})
 }
 
