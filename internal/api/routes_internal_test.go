@@ -15,6 +15,7 @@ func TestEveryRouteNamesThePermissionItNeeds(t *testing.T) {
 		"GET /healthz": true, "GET /readyz": true, "GET /api/v1/openapi.json": true,
 		"HEAD /healthz": true, "HEAD /readyz": true, "HEAD /api/v1/openapi.json": true,
 		"POST /api/v1/auth/login": true, "POST /api/v1/auth/refresh": true, "POST /api/v1/auth/logout": true,
+		"GET /api/v1/auth/methods": true, "GET /api/v1/auth/oidc/login": true, "GET /api/v1/auth/oidc/callback": true,
 	}
 	routes := engine.Routes()
 	for _, route := range routes {
