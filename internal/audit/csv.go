@@ -18,6 +18,9 @@ var csvHeadings = []string{
 	"token", "count", "until", "prev", "hash",
 }
 
+// CSVColumns is the number of columns.
+var CSVColumns = len(csvHeadings)
+
 // NewCSVWriter makes a writer and writes the headings.
 func NewCSVWriter(to io.Writer) (*CSVWriter, error) {
 	w := &CSVWriter{csv.NewWriter(to)}

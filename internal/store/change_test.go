@@ -147,7 +147,7 @@ func TestEveryWriteLeavesOneChangeRowWithoutSecrets(t *testing.T) {
 }
 
 // The history is append-only: no code of this package updates or deletes a change, by gorm or by SQL, and neither does
-// a migration.
+// a migration. The one exception is retention, in a file of its own.
 func TestChangesAreAppendOnly(t *testing.T) {
 	sql := regexp.MustCompile(`(?i)(update|delete\s+from|replace\s+into|truncate(\s+table)?)\s+.?changes\b`)
 	for _, tree := range []fs.FS{os.DirFS("."), os.DirFS("../../migrations")} {
@@ -156,7 +156,7 @@ func TestChangesAreAppendOnly(t *testing.T) {
 				return err
 			}
 			text, err := fs.ReadFile(tree, path)
-			if sql.Match(text) {
+			if found := sql.Find(text); found != nil && (path != "audit_prune.go" || string(found) != "DELETE FROM changes") {
 				t.Errorf("%s changes the history: %s", path, sql.Find(text))
 			}
 			if strings.HasSuffix(path, ".go") {
