@@ -91,12 +91,13 @@ func (s *server) logout(ctx context.Context, in *Proofs) (*struct {
 	}}, nil
 }
 
-func (s *server) me(ctx context.Context, _ *struct{}) (*struct{ Body Me }, error) {
-	me, err := s.show(ctx, principalOf(ctx))
+func (s *server) me(ctx context.Context, _ *struct{}) (*versioned[Me], error) {
+	p := principalOf(ctx)
+	me, err := s.show(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &struct{ Body Me }{me}, nil
+	return &versioned[Me]{ETag: etag(p.Revision), Body: me}, nil
 }
 
 func (s *server) welcome(ctx context.Context, grant auth.Grant, https bool) (*loggedIn, error) {

@@ -54,7 +54,7 @@ func documentRules(schemas map[string]*huma.Schema) {
 	for _, name := range []string{"Me", "User", "UserCreate", "UserUpdate", "ServiceAccountCreate"} {
 		choices(schemas[name].Properties["role"], model.RoleAdmin, model.RoleAuditor, model.RoleMember)
 	}
-	for _, name := range []string{"UserCreate", "PasswordSet"} {
+	for _, name := range []string{"UserCreate", "PasswordSet", "PasswordChange"} {
 		lengths(schemas[name].Properties["password"], model.PasswordMin, model.PasswordMax)
 	}
 	for _, name := range []string{"Member", "MemberSet"} {

@@ -59,12 +59,18 @@ type UserStore interface {
 	UserNames(ctx context.Context, search string, limit int) ([]string, error)
 	// CreateUser: CodeTaken.
 	CreateUser(ctx context.Context, u model.User, o model.Origin) (model.User, error)
-	// UpdateUser: CodeStale, CodeLastAdmin. Disabling ends the user's sessions.
+	// UpdateUser: CodeStale, CodeTaken, CodeLastAdmin. Disabling ends the user's sessions.
 	UpdateUser(ctx context.Context, name string, base int64, p model.UserPatch, o model.Origin) (model.User, error)
 	// SetPassword ends the user's sessions.
 	SetPassword(ctx context.Context, id int64, hash string, o model.Origin) error
 }
 
+	// SessionsOf lists a user's living sessions.
+	SessionsOf(ctx context.Context, userID int64) ([]model.Session, error)
+	// EndSession ends the session of a user that has a public id.
+	EndSession(ctx context.Context, userID int64, publicID string, o model.Origin) error
+	// EndSessions ends a user's sessions but the one with the id keep, and tells how many.
+	EndSessions(ctx context.Context, userID int64, keep string, o model.Origin) (int64, error)
 // ChangeStore keeps the history.
 type ChangeStore interface {
 	// Changes lists history rows, newest first.

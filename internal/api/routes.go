@@ -20,6 +20,11 @@ func (s *server) routes(r *routes) {
 	post(r, "/auth/refresh", auth.Public, s.refresh, "refresh", "Exchange the refresh cookie for new cookies")
 	post(r, "/auth/logout", auth.Public, s.logout, "logout", "End the session", answers(http.StatusNoContent))
 	get(r, "/auth/me", auth.Known, s.me, "me", "Who is logged in")
+	put(r, "/auth/me", auth.Self, s.updateMe, "updateMe", "Change one's own profile")
+	post(r, "/auth/password", auth.Self, s.changePassword, "changePassword", "Change one's own password; ends one's other sessions", answers(http.StatusNoContent))
+	get(r, "/auth/sessions", auth.Self, s.listSessions, "listSessions", "List one's own sessions, the one used last first")
+	del(r, "/auth/sessions", auth.Self, s.endOtherSessions, "endOtherSessions", "End one's other sessions")
+	del(r, "/auth/sessions/{id}", auth.Self, s.endSession, "endSession", "End one of one's own sessions", answers(http.StatusNoContent))
 
 	get(r, "/buckets", auth.BucketSee, s.listBuckets, "listBuckets", "List the buckets that one may see")
 	post(r, "/buckets", auth.BucketCreate, s.createBucket, "createBucket", "Create a bucket", answers(http.StatusCreated))
@@ -51,6 +56,8 @@ func (s *server) routes(r *routes) {
 	get(r, "/users/{name}", auth.UserSee, s.getUser, "getUser", "Read a user")
 	put(r, "/users/{name}", auth.UserManage, s.updateUser, "updateUser", "Change a user; disabling ends its sessions")
 	post(r, "/users/{name}/password", auth.UserManage, s.setPassword, "setPassword", "Set a user's password; ends its sessions", answers(http.StatusNoContent))
+	get(r, "/users/{name}/sessions", auth.UserManage, s.userSessions, "userSessions", "List a user's sessions")
+	del(r, "/users/{name}/sessions", auth.UserManage, s.endUserSessions, "endUserSessions", "End all sessions of a user")
 
 	get(r, "/tokens", auth.Self, s.listTokens, "listTokens", "List one's own API tokens, or everybody's")
 	post(r, "/tokens", auth.Self, s.createToken, "createToken", "Make an API token; the answer shows its secret this once", answers(http.StatusCreated))

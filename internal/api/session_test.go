@@ -118,8 +118,8 @@ func TestLoginFloodIsAnswered429WithRetryAfter(t *testing.T) {
 	}
 	page, err := w.store.Changes(t.Context(), model.ChangeQuery{Action: model.ActionLoginRefused})
 	must(t, err)
-	if len(page.Items) != 5 {
-		t.Errorf("%d refused logins are recorded", len(page.Items))
+	if len(page.Items) != 6 || !strings.Contains(page.Items[0].Reason, "held off") {
+		t.Errorf("%d refused logins are recorded: %+v", len(page.Items), page.Items)
 	}
 }
 

@@ -29,22 +29,26 @@ type User struct {
 
 // UserCreate makes a user.
 type UserCreate struct {
-	Name        string     `json:"name" doc:"1..64 of a-z 0-9 . _ - @ starting with a letter or digit; it can't be changed later"`
+	Name        string     `json:"name" doc:"1..64 of a-z 0-9 . _ - @ starting with a letter or digit"`
 	DisplayName string     `json:"display_name,omitempty" doc:"up to 100 characters"`
 	Role        model.Role `json:"role" doc:"admin and auditor see everything; a member sees what its apps and buckets allow"`
 	Password    string     `json:"password"`
+	Reason      string     `json:"reason,omitempty"`
 }
 
 // UserUpdate changes a user.
 type UserUpdate struct {
+	Name        string     `json:"name,omitempty" doc:"another name to log in with; left out: it stays. The history keeps the old one"`
 	DisplayName string     `json:"display_name" doc:"up to 100 characters"`
 	Role        model.Role `json:"role"`
 	Disabled    bool       `json:"disabled" doc:"a disabled user can't log in, and its sessions end at once"`
+	Reason      string     `json:"reason,omitempty"`
 }
 
 // PasswordSet sets a password.
 type PasswordSet struct {
 	Password string `json:"password"`
+	Reason   string `json:"reason,omitempty"`
 }
 
 func (s *server) listUsers(ctx context.Context, in *struct {
@@ -99,18 +103,15 @@ func (s *server) getUser(ctx context.Context, in *Named) (*versioned[User], erro
 
 func (s *server) createUser(ctx context.Context, in *struct{ Body UserCreate }) (*versioned[User], error) {
 	u := model.User{Name: in.Body.Name, DisplayName: in.Body.DisplayName, Role: in.Body.Role}
-	var reserved error
-	if slices.Contains(reservedNames, u.Name) {
-		reserved = invalidField("name", "is reserved for Headgate itself")
-	}
-	if err := together("the user", u.Validate(), reserved, model.ValidatePassword(in.Body.Password)); err != nil {
+	err := together("the user", u.Validate(), reservedName(u.Name), model.ValidateOptionalReason(in.Body.Reason),
+		auth.CheckPassword(in.Body.Password, u.Name, u.DisplayName))
+	if err != nil {
 		return nil, err
 	}
-	var err error
 	if u.PasswordHash, err = s.Auth.HashPassword(ctx, in.Body.Password); err != nil {
 		return nil, err
 	}
-	if u, err = s.Store.CreateUser(ctx, u, originOf(ctx, "")); err != nil {
+	if u, err = s.Store.CreateUser(ctx, u, originOf(ctx, in.Body.Reason)); err != nil {
 		return nil, err
 	}
 	return &versioned[User]{ETag: etag(u.Revision), Body: showUser(ctx, u)}, nil
@@ -129,12 +130,16 @@ func (s *server) updateUser(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+	patch := model.UserPatch{DisplayName: &in.Body.DisplayName, Role: &in.Body.Role, Disabled: &in.Body.Disabled}
 	present.DisplayName, present.Role, present.Disabled = in.Body.DisplayName, in.Body.Role, in.Body.Disabled
-	if err := present.Validate(); err != nil {
+	var reserved error
+	if in.Body.Name != "" && in.Body.Name != present.Name {
+		present.Name, patch.Name, reserved = in.Body.Name, &in.Body.Name, reservedName(in.Body.Name)
+	}
+	if err := together("the user", present.Validate(), reserved, model.ValidateOptionalReason(in.Body.Reason)); err != nil {
 		return nil, err
 	}
-	patch := model.UserPatch{DisplayName: &in.Body.DisplayName, Role: &in.Body.Role, Disabled: &in.Body.Disabled}
-	u, err := s.Store.UpdateUser(ctx, in.Name, base, patch, originOf(ctx, ""))
+	u, err := s.Store.UpdateUser(ctx, in.Name, base, patch, originOf(ctx, in.Body.Reason))
 	if model.CodeOf(err) == model.CodeStale {
 		if present, err = s.Store.User(ctx, in.Name); err == nil {
 			err = stale(present.Revision, showUser(ctx, present))
@@ -154,11 +159,22 @@ func (s *server) setPassword(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+	if err := together("the password", model.ValidateOptionalReason(in.Body.Reason), auth.CheckPassword(in.Body.Password, u.Name, u.DisplayName)); err != nil {
+		return nil, err
+	}
 	hash, err := s.Auth.HashPassword(ctx, in.Body.Password)
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Store.SetPassword(ctx, u.ID, hash, originOf(ctx, ""))
+	return nil, s.Store.SetPassword(ctx, u.ID, hash, originOf(ctx, in.Body.Reason))
+}
+
+// reservedName refuses the names that no user may have; nil for all others.
+func reservedName(name string) error {
+	if slices.Contains(reservedNames, name) {
+		return invalidField("name", "is reserved for Headgate itself")
+	}
+	return nil
 }
 
 func showUser(ctx context.Context, u model.User) User {

@@ -111,7 +111,7 @@ func (s *Service) AuthenticateToken(ctx context.Context, secret string, c Client
 		}
 	}
 	return Principal{
-		UserID: user.ID, Name: user.Name, DisplayName: user.DisplayName, Role: user.Role,
+		UserID: user.ID, Name: user.Name, DisplayName: user.DisplayName, Role: user.Role, Revision: user.Revision,
 		TokenID: token.ID, Token: token.Name, Scopes: token.Scopes,
 	}, nil
 }

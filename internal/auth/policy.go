@@ -87,6 +87,7 @@ type Principal struct {
 	Name        string
 	DisplayName string
 	Role        model.Role
+	Revision    int64  // of the user
 	SessionID   string // "" for an API token
 
 	TokenID int64              // of the API token that the request came with; 0 for a session

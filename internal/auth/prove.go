@@ -68,6 +68,12 @@ func (s *Service) ChangePassword(ctx context.Context, p Principal, current, pass
 	if p.SessionID == "" {
 		return model.Errorf(model.CodeForbidden, "a password is changed by who has logged in with it")
 	}
+	switch err := CheckPassword(password, p.Name, p.DisplayName); {
+	case err != nil:
+		return err
+	case password == current:
+		return invalidPassword("password", "must not be the present one")
+	}
 	giveBack, err := s.limits.Take(ctx, p.Name, c.Address)
 	if err != nil {
 		s.noteHeldOff(ctx, p.Name, c)
@@ -90,10 +96,7 @@ func (s *Service) ChangePassword(ctx context.Context, p Principal, current, pass
 		}
 		return invalidPassword("current", "is not the present password")
 	}
-	if password == current {
-		return invalidPassword("password", "must not be the present one")
-	}
-	hash, err := s.HashPassword(ctx, password, user.Name, user.DisplayName)
+	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
 		return err
 	}

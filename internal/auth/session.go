@@ -227,7 +227,8 @@ func (s *Service) change(action model.Action, user, reason string, c Client) mod
 
 func principal(user model.User, session model.Session) Principal {
 	return Principal{
-		UserID: user.ID, Name: user.Name, DisplayName: user.DisplayName, Role: user.Role, SessionID: session.ID,
+		UserID: user.ID, Name: user.Name, DisplayName: user.DisplayName, Role: user.Role,
+		Revision: user.Revision, SessionID: session.ID,
 	}
 }
 
