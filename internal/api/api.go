@@ -24,6 +24,7 @@ type Config struct {
 	Pusher   Pusher
 	Live     Live
 	Health   Health
+	Webhooks Webhooks         // calls webhooks; nil: none can be added
 	Console  http.Handler     // gets every request outside /api, /healthz and /readyz; nil: 404
 	Recorder Recorder         // keeps refused attempts; nil: each is written to Store at once
 	Log      *slog.Logger     // nil: slog.Default()
@@ -48,6 +49,7 @@ type server struct {
 	log      *slog.Logger
 	document []byte // the OpenAPI document
 	work     *gate
+	exports  exportCount
 	streams  map[string]bool // gin paths of answers that take as long as they take
 }
 
@@ -58,6 +60,9 @@ func New(c Config) http.Handler {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Webhooks == nil {
+		c.Webhooks = noWebhooks{}
 	}
 	if c.Recorder == nil {
 		c.Recorder = plainRecorder{c.Store}

@@ -23,11 +23,14 @@ type Change struct {
 	Reason     string           `json:"reason"`
 	Address    string           `json:"address" doc:"where it was asked for; only for those who may read the whole log"`
 	RequestID  string           `json:"request_id"`
+	Token      string           `json:"token" doc:"name of the API token that was used; empty = none"`
+	Count      int64            `json:"count" doc:"how many equal events the row stands for; refusals that repeat are folded into one row"`
+	Until      *time.Time       `json:"until" doc:"when the last of several folded events happened; null for a single one"`
 }
 
 func (s *server) listChanges(ctx context.Context, in *struct {
 	Paged
-	TargetKind model.TargetKind `query:"target_kind" doc:"bucket, app, user or system"`
+	TargetKind model.TargetKind `query:"target_kind" doc:"bucket, app, user, system or webhook"`
 	Target     string           `query:"target"`
 	Actor      string           `query:"actor"`
 	Action     model.Action     `query:"action"`
@@ -41,18 +44,18 @@ func (s *server) listChanges(ctx context.Context, in *struct {
 }
 
 // bucketChanges is the history of revisions: refused attempts have none and stand in the whole log only. What happened to
-// a deleted bucket of the same name is hidden from those who may not read that log.
+// an earlier bucket of the same name is hidden from those who may not read that log; a deleted one's owners keep theirs.
 func (s *server) bucketChanges(ctx context.Context, in *struct {
 	Named
 	Paged
 }) (*listed[Change], error) {
-	b, err := s.bucketFor(ctx, in.Name, auth.BucketSee)
+	past, err := s.pastFor(ctx, in.Name, auth.BucketSee)
 	if err != nil {
 		return nil, err
 	}
-	q := model.ChangeQuery{TargetKind: model.TargetBucket, Target: b.Name, MinRevision: 1, Cursor: in.Cursor, Limit: in.Limit}
+	q := model.ChangeQuery{TargetKind: model.TargetBucket, Target: past.Name, MinRevision: 1, Cursor: in.Cursor, Limit: in.Limit}
 	if !principalOf(ctx).Everywhere(auth.AuditRead) {
-		q.MinRevision = b.CreatedRevision
+		q.MinRevision = past.CreatedRevision
 	}
 	return s.changes(ctx, q)
 }
@@ -73,6 +76,11 @@ func showChange(c model.Change, withAddress bool) Change {
 	shown := Change{
 		ID: c.ID, At: utc(c.At), Actor: c.Actor, Action: c.Action, TargetKind: c.TargetKind, Target: c.Target,
 		Revision: c.Revision, Before: orNull(c.Before), After: orNull(c.After), Reason: c.Reason, RequestID: c.RequestID,
+		Token: c.Token, Count: c.Count,
+	}
+	if !c.Until.IsZero() {
+		until := utc(c.Until)
+		shown.Until = &until
 	}
 	if withAddress {
 		shown.Address = c.Address

@@ -22,5 +22,6 @@ func documentHistory(schemas map[string]*huma.Schema) {
 	for _, name := range []string{"BucketAsOf", "BucketAsOfPeople"} {
 		choices(schemas[name].Properties["state"], model.AsOfInForce, model.AsOfDeleted, model.AsOfAbsent, model.AsOfUnknown)
 	}
+	choices(schemas["WebhookState"].Properties["state"], "ok", "retrying", "failing", "off")
 	choices(schemas["PersonAsOf"].Properties["as"], "owner", "admin", "auditor", "app_owner", "app_viewer")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/headgate/headgate/internal/audit"
 	"github.com/headgate/headgate/internal/model"
 )
 
@@ -17,6 +18,7 @@ type Store interface {
 	TokenStore
 	ChangeStore
 	HistoryStore
+	WebhookStore
 }
 
 // BucketStore keeps buckets.
@@ -63,20 +65,24 @@ type UserStore interface {
 	UpdateUser(ctx context.Context, name string, base int64, p model.UserPatch, o model.Origin) (model.User, error)
 	// SetPassword ends the user's sessions.
 	SetPassword(ctx context.Context, id int64, hash string, o model.Origin) error
-}
-
 	// SessionsOf lists a user's living sessions.
 	SessionsOf(ctx context.Context, userID int64) ([]model.Session, error)
 	// EndSession ends the session of a user that has a public id.
 	EndSession(ctx context.Context, userID int64, publicID string, o model.Origin) error
 	// EndSessions ends a user's sessions but the one with the id keep, and tells how many.
 	EndSessions(ctx context.Context, userID int64, keep string, o model.Origin) (int64, error)
+}
+
 // ChangeStore keeps the history.
 type ChangeStore interface {
 	// Changes lists history rows, newest first.
 	Changes(ctx context.Context, q model.ChangeQuery) (model.Page[model.Change], error)
 	// AppendChange adds a row about something that changed nothing, such as a refused attempt.
 	AppendChange(ctx context.Context, c model.Change) error
+	// AuditHead is where the history's chain stands.
+	AuditHead(ctx context.Context) (audit.Head, error)
+	// AuditEntries reads up to limit rows behind number after, oldest first, with their hashes.
+	AuditEntries(ctx context.Context, q model.ChangeQuery, after int64, limit int) ([]audit.Entry, error)
 }
 
 // HistoryStore tells what buckets were, from their change rows, and brings it back.
@@ -112,6 +118,25 @@ type plainRecorder struct{ store ChangeStore }
 
 func (r plainRecorder) Record(ctx context.Context, c model.Change) error {
 	return r.store.AppendChange(ctx, c)
+}
+
+// WebhookStore keeps the endpoints that changes are told to.
+type WebhookStore interface {
+	Webhook(ctx context.Context, name string) (model.Webhook, error)
+	Webhooks(ctx context.Context) ([]model.Webhook, error)
+	// CreateWebhook: CodeTaken; CodeInUse when there are too many.
+	CreateWebhook(ctx context.Context, w model.Webhook, o model.Origin) (model.Webhook, error)
+	// UpdateWebhook: CodeStale.
+	UpdateWebhook(ctx context.Context, base int64, w model.Webhook, o model.Origin) (model.Webhook, error)
+	// DeleteWebhook: CodeStale.
+	DeleteWebhook(ctx context.Context, name string, base int64, o model.Origin) error
+	SetWebhookSecret(ctx context.Context, name, secret string, o model.Origin) error
+	// RedeliverWebhook makes the change from the next one that is told.
+	RedeliverWebhook(ctx context.Context, name string, from int64, o model.Origin) error
+	// ResumeWebhook lets an endpoint that failed be tried again at once.
+	ResumeWebhook(ctx context.Context, name string) error
+	NoteWebhookAttempt(ctx context.Context, name string, a model.WebhookAttempt) error
+	WebhookAttempts(ctx context.Context, name string) ([]model.WebhookAttempt, error)
 }
 
 // Pusher makes Redis follow the database for one bucket. The API calls it after the commit with a short deadline; its

@@ -65,5 +65,15 @@ func (s *server) routes(r *routes) {
 	post(r, "/service-accounts", auth.TokenManage, s.createServiceAccount, "createServiceAccount", "Make an account that only programs use, by API tokens", answers(http.StatusCreated))
 
 	get(r, "/changes", auth.AuditRead, s.listChanges, "listChanges", "The whole change log, newest first")
+	streamed(r, "/export/changes", auth.AuditExport, s.exportChanges, "exportChanges", "The change log as a file, oldest first")
+	streamed(r, "/export/buckets", auth.BucketSee, s.exportBuckets, "exportBuckets", "The buckets that one may see as a file")
+	get(r, "/webhooks", auth.WebhookManage, s.listWebhooks, "listWebhooks", "List the endpoints that changes are told to")
+	post(r, "/webhooks", auth.WebhookManage, s.createWebhook, "createWebhook", "Add an endpoint; the answer shows its secret this once", answers(http.StatusCreated))
+	get(r, "/webhooks/{name}", auth.WebhookManage, s.getWebhook, "getWebhook", "Read an endpoint with its last attempts")
+	put(r, "/webhooks/{name}", auth.WebhookManage, s.updateWebhook, "updateWebhook", "Change an endpoint; one that was given up starts again")
+	del(r, "/webhooks/{name}", auth.WebhookManage, s.deleteWebhook, "deleteWebhook", "Remove an endpoint", answers(http.StatusNoContent))
+	post(r, "/webhooks/{name}/test", auth.WebhookManage, s.testWebhook, "testWebhook", "Send an endpoint a test and tell how that went")
+	post(r, "/webhooks/{name}/secret", auth.WebhookManage, s.renewWebhookSecret, "renewWebhookSecret", "Give an endpoint another secret; the answer shows it this once")
+	post(r, "/webhooks/{name}/redeliver", auth.WebhookManage, s.redeliver, "redeliverWebhook", "Tell an endpoint again from a change on, or skip up to one")
 	get(r, "/system", auth.SystemSee, s.system, "system", "State of the database, Redis and reconcile")
 }

@@ -27,7 +27,8 @@ var mayImport = []struct {
 	{"internal/audit", []string{"internal/model"}},
 	{"internal/store", []string{"internal/model", "internal/audit", "migrations"}},
 	{"internal/reconcile", []string{"internal/model", "internal/bucket"}},
-	{"internal/api", []string{"internal/model", "internal/auth"}},
+	{"internal/api", []string{"internal/model", "internal/auth", "internal/audit"}},
+	{"internal/webhook", []string{"internal/model"}},
 	{"client", []string{"internal/bucket"}},
 	{"client/httplimit", []string{"client"}},
 	{"client/ginlimit", []string{"client", "client/httplimit"}}, // what the middlewares have in common stands in httplimit

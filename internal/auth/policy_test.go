@@ -10,7 +10,7 @@ import (
 
 var everyPermission = []auth.Permission{
 	auth.BucketSee, auth.BucketCreate, auth.BucketEdit, auth.BucketAllApps, auth.AppSee, auth.AppCreate, auth.AppManage,
-	auth.UserNames, auth.UserSee, auth.UserManage, auth.AuditRead, auth.SystemSee,
+	auth.UserNames, auth.UserSee, auth.UserManage, auth.AuditRead, auth.AuditExport, auth.WebhookManage, auth.SystemSee,
 }
 
 // The table of the design, written down a second time: a change of the policy must be meant.
@@ -28,7 +28,7 @@ func TestPolicyIsTheTableOfTheDesign(t *testing.T) {
 		want []auth.Permission
 	}{
 		"admin":             {role(model.RoleAdmin), everyPermission},
-		"auditor":           {role(model.RoleAuditor), []auth.Permission{auth.BucketSee, auth.AppSee, auth.UserNames, auth.UserSee, auth.AuditRead, auth.SystemSee}},
+		"auditor":           {role(model.RoleAuditor), []auth.Permission{auth.BucketSee, auth.AppSee, auth.UserNames, auth.UserSee, auth.AuditRead, auth.AuditExport, auth.SystemSee}},
 		"member of nothing": {member(model.Relation{}), nil},
 		"app owner": {member(model.Relation{AppOwner: true}), []auth.Permission{
 			auth.BucketSee, auth.BucketCreate, auth.AppSee, auth.AppManage, auth.UserNames}},

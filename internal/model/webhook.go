@@ -1,6 +1,8 @@
 package model
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -112,6 +114,13 @@ func validActionFilter(s string) bool {
 		}
 	}
 	return true
+}
+
+// NewWebhookSecret makes the secret of an endpoint: hgw_ and 256 random bits in hex.
+func NewWebhookSecret() string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // documented never to fail
+	return "hgw_" + hex.EncodeToString(raw)
 }
 
 // WebhookJSON encodes an endpoint for a change row; its secret is not in it.

@@ -136,13 +136,6 @@ func Sign(secret string, at time.Time, body []byte) string {
 	return "t=" + t + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// NewSecret makes the secret of an endpoint: hgw_ and 256 random bits.
-func NewSecret() string {
-	raw := make([]byte, 32)
-	_, _ = rand.Read(raw) // documented never to fail
-	return "hgw_" + hex.EncodeToString(raw)
-}
-
 // concerns tells whether an endpoint wants to be told of a change.
 func concerns(w *model.Webhook, c *model.Change) bool {
 	if w.TargetKind != "" && w.TargetKind != c.TargetKind || w.Target != "" && w.Target != c.Target {
