@@ -42,6 +42,8 @@ type App struct {
 	reconciler *reconcile.Reconciler
 	listener   net.Listener
 	server     *http.Server
+
+	certificates *certificates // nil: plain HTTP
 }
 
 // New opens everything that the server needs: the address, Redis, the database. It fails with one clear line; what had
@@ -64,6 +66,9 @@ func (a *App) open(ctx context.Context) error {
 	var err error
 	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.Listen); err != nil {
 		return fmt.Errorf("can't listen on %s (%w); free the port, or set HEADGATE_LISTEN", a.cfg.Listen, err)
+	}
+	if err = a.openCertificates(); err != nil {
+		return err
 	}
 	if a.cfg.Embedded {
 		if a.unlock, err = lockDataDir(a.cfg.DataDir); err != nil {
@@ -166,6 +171,7 @@ func (a *App) wire(ctx context.Context) error {
 	handler := api.New(api.Config{
 		Store: a.store, Auth: people, Pusher: pusher{a.reconciler}, Live: live{a.engine}, Health: health{a},
 		Console: web.Handler(), Log: a.log, Embedded: a.cfg.Embedded, TrustedProxies: a.cfg.TrustedProxies,
+		ProxyHeader: a.cfg.ProxyHeader, MaxRequests: a.cfg.MaxRequests,
 		SecureCookies: a.cfg.SecureCookies,
 	})
 	a.server = api.NewServer(handler, a.log)
@@ -174,9 +180,6 @@ func (a *App) wire(ctx context.Context) error {
 
 // demo tells whether sample data and traffic belong to this server: only ever on embedded parts.
 func (a *App) demo() bool { return a.cfg.Embedded && a.cfg.Demo }
-
-// URL is where the console is served.
-func (a *App) URL() string { return "http://" + a.listener.Addr().String() }
 
 // RedisURL is where SDKs connect to, without a password.
 func (a *App) RedisURL() string {
@@ -192,11 +195,14 @@ func (a *App) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { a.reconciler.Run(background) })
 	parts.Go(func() { a.sweepSessions(background) })
+	if a.certificates != nil {
+		parts.Go(func() { a.certificates.follow(background) })
+	}
 	if a.demo() {
 		parts.Go(func() { runDemoTraffic(background, a.rdb, a.cfg.RedisPrefix, a.log) })
 	}
 	served := make(chan error, 1)
-	go func() { served <- a.server.Serve(a.listener) }()
+	go func() { served <- a.serve(a.listener) }()
 
 	var err error
 	select {
@@ -218,7 +224,7 @@ func (a *App) Run(ctx context.Context) error {
 	return err
 }
 
-// sweepSessions removes ended sessions once an hour; they are refused by their time anyway.
+// sweepSessions removes ended sessions and API tokens once an hour; they are refused by their time anyway.
 func (a *App) sweepSessions(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
@@ -230,6 +236,9 @@ func (a *App) sweepSessions(ctx context.Context) {
 			if _, err := a.store.DeleteExpiredSessions(ctx, now); err != nil {
 				a.log.Warn("ended sessions could not be removed", "error", err)
 			}
+			if _, err := a.store.DeleteEndedTokens(ctx, now.Add(-model.TokenKeptAfterEnd)); err != nil {
+				a.log.Warn("ended API tokens could not be removed", "error", err)
+			}
 		}
 	}
 }
@@ -238,6 +247,9 @@ func (a *App) sweepSessions(ctx context.Context) {
 func (a *App) Close() {
 	if a.listener != nil {
 		_ = a.listener.Close()
+	}
+	if a.certificates != nil {
+		a.certificates.close()
 	}
 	if a.rdb != nil {
 		_ = a.rdb.Close()

@@ -7,11 +7,13 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/headgate/headgate/internal/api"
 	"github.com/headgate/headgate/internal/model"
 )
 
@@ -30,7 +32,12 @@ type Config struct {
 	AdminPassword string // of the first admin; generated when empty
 	SecureCookies bool   // cookies over TLS only, also where a request does not show that the browser speaks it
 
-	TrustedProxies []netip.Prefix // may name the client's address in X-Forwarded-For
+	TLSCertFile string // PEM files of the certificate, with its chain, and of its key; empty: plain HTTP
+	TLSKeyFile  string
+
+	TrustedProxies []netip.Prefix  // may tell the client's address and protocol
+	ProxyHeader    api.ProxyHeader // in which headers they do
+	MaxRequests    int             // requests in work at the same time
 
 	RepairInterval time.Duration // how often all of Redis is compared with the database
 	LogLevel       slog.Level
@@ -47,6 +54,8 @@ func Defaults() Config {
 		DataDir:             "data",
 		EmbeddedRedisListen: "127.0.0.1:6390",
 		Demo:                true,
+		ProxyHeader:         api.XForwarded,
+		MaxRequests:         api.DefaultMaxRequests,
 		RepairInterval:      15 * time.Second,
 		LogLevel:            slog.LevelInfo,
 		Version:             "development",
@@ -69,6 +78,16 @@ var settings = []setting{
 	{"HEADGATE_DEMO", toggle(func(c *Config) *bool { return &c.Demo })},
 	{"HEADGATE_ADMIN_PASSWORD", text(func(c *Config) *string { return &c.AdminPassword })},
 	{"HEADGATE_SECURE_COOKIES", toggle(func(c *Config) *bool { return &c.SecureCookies })},
+	{"HEADGATE_TLS_CERT_FILE", text(func(c *Config) *string { return &c.TLSCertFile })},
+	{"HEADGATE_TLS_KEY_FILE", text(func(c *Config) *string { return &c.TLSKeyFile })},
+	{"HEADGATE_PROXY_HEADER", proxyHeader},
+	{"HEADGATE_MAX_REQUESTS", func(c *Config, v string) (err error) {
+		c.MaxRequests, err = strconv.Atoi(v)
+		if err != nil || c.MaxRequests < 8 || c.MaxRequests > 100_000 {
+			return errors.New("must be 8..100000")
+		}
+		return nil
+	}},
 	{"HEADGATE_TRUSTED_PROXIES", func(c *Config, v string) error {
 		for part := range strings.SplitSeq(v, ",") {
 			prefix, err := netip.ParsePrefix(strings.TrimSpace(part))
@@ -168,6 +187,9 @@ func (c *Config) Validate() error {
 		faults = append(faults, c.validateServers())
 	}
 	faults = append(faults, address("HEADGATE_LISTEN", c.Listen))
+	if (c.TLSCertFile == "") != (c.TLSKeyFile == "") {
+		faults = append(faults, errors.New("HEADGATE_TLS_CERT_FILE and HEADGATE_TLS_KEY_FILE belong together; set both or neither"))
+	}
 	if c.AdminPassword != "" && model.ValidatePassword(c.AdminPassword) != nil {
 		faults = append(faults, fmt.Errorf("HEADGATE_ADMIN_PASSWORD must have %d..%d characters", model.PasswordMin, model.PasswordMax))
 	}
