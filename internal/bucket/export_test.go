@@ -82,7 +82,7 @@ func DecodeInstalled(name string, hash map[string]string) (Installed, error) {
 func Scripts() map[string]string {
 	all := map[string]string{
 		"acquire_all": acquireAllScripts[1<<4-1]().text, "acquire_all token_bucket": acquireAllScripts[1]().text, "lease": leaseScript.text,
-		"install": installScript.text, "remove": removeScript.text, "restart": restartScript.text, "adopt": adoptScript.text,
+		"install": installScript.text, "remove": removeScript.text, "restart": restartScript.text, "adopt": adoptScript.text, "mark": markScript.text,
 	}
 	for algorithm, s := range acquireScripts {
 		all["acquire "+algorithm] = s.text
@@ -90,3 +90,9 @@ func Scripts() map[string]string {
 	}
 	return all
 }
+
+// MarkKey is the key of the mark at a slot.
+func (e *Engine) MarkKey(slot int) string { return e.keys.mark(slot) }
+
+// SlotOfKey is the slot that a key of ours falls in.
+func SlotOfKey(key string) int { return slotOf(tagOf(key)) }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strconv"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -17,10 +15,13 @@ func (e *Engine) Claim(ctx context.Context, deployment string) (owner string, er
 	if err := e.checkDeployment(deployment); err != nil {
 		return "", err
 	}
-	if err := e.rdb.SetNX(ctx, e.keys.owner(), deployment, 0).Err(); err != nil {
-		return "", fmt.Errorf("claim Redis: %w", err)
-	}
 	owner, err = e.rdb.Get(ctx, e.keys.owner()).Result()
+	if errors.Is(err, redis.Nil) {
+		if err := e.rdb.SetNX(ctx, e.keys.owner(), deployment, 0).Err(); err != nil {
+			return "", fmt.Errorf("claim Redis: %w", err)
+		}
+		owner, err = e.rdb.Get(ctx, e.keys.owner()).Result()
+	}
 	if err != nil {
 		return "", fmt.Errorf("read the owner of Redis: %w", err)
 	}
@@ -95,30 +96,4 @@ func (e *Engine) IndexedNames(ctx context.Context) ([]string, error) {
 	}
 	sort.Strings(names)
 	return names, nil
-}
-
-// ReadMark returns the mark that WriteMark wrote last; ok is false when there is none, as after a loss of data.
-func (e *Engine) ReadMark(ctx context.Context) (mark time.Time, ok bool, err error) {
-	if e.broken != nil {
-		return time.Time{}, false, e.broken
-	}
-	us, err := e.rdb.Get(ctx, e.keys.epoch()).Int64()
-	if errors.Is(err, redis.Nil) {
-		return time.Time{}, false, nil
-	}
-	if err != nil {
-		return time.Time{}, false, fmt.Errorf("read the epoch mark: %w", err)
-	}
-	return time.UnixMicro(us).UTC(), true, nil
-}
-
-// WriteMark stores the mark, to the microsecond.
-func (e *Engine) WriteMark(ctx context.Context, mark time.Time) error {
-	if e.broken != nil {
-		return e.broken
-	}
-	if err := e.rdb.Set(ctx, e.keys.epoch(), strconv.FormatInt(mark.UnixMicro(), 10), 0).Err(); err != nil {
-		return fmt.Errorf("write the epoch mark: %w", err)
-	}
-	return nil
 }

@@ -76,22 +76,6 @@ func TestTheIndexListsWhatIsInstalled(t *testing.T) {
 	})
 }
 
-// TestTheMarkIsKept: to the microsecond, and its absence is told.
-func TestTheMarkIsKept(t *testing.T) {
-	onBoth(t, func(t *testing.T, e *env) {
-		_, ok, err := e.ReadMark(t.Context())
-		check(t, err)
-		expect(t, "a mark", ok, false)
-		now, err := e.Time(t.Context())
-		check(t, err)
-		check(t, e.WriteMark(t.Context(), now))
-		mark, ok, err := e.ReadMark(t.Context())
-		check(t, err)
-		expect(t, "a mark", ok, true)
-		expect(t, "the mark", mark, now.Truncate(time.Microsecond))
-	})
-}
-
 // TestUsageAddsUpPerAppAndMinute: reports of several clients, read back in order, for 48 hours.
 func TestUsageAddsUpPerAppAndMinute(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {

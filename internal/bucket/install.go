@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -212,8 +213,11 @@ var ruleEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 // Restart begins a new generation because state of before lost was lost though the definition stands: state starts now
 // as AfterLoss says. The revision stays. A generation that began after lost is left as it is (StatusUnchanged), so that
 // a restart done twice is a restart done once. StatusAbsent when there is nothing to restart.
-func (e *Engine) Restart(ctx context.Context, name, deployment string, lost time.Time) (InstallResult, error) {
-	return e.restart(ctx, name, deployment, strconv.FormatInt(lost.Sub(ruleEpoch).Milliseconds(), 10), "loss")
+//
+// With ranges only what lies in one of them is restarted, of several shards maybe a part, since a Cluster's master may lose
+// its state alone; without, all is. The result is that of the last part that had to be restarted.
+func (e *Engine) Restart(ctx context.Context, name, deployment string, lost time.Time, in ...SlotRange) (InstallResult, error) {
+	return e.restart(ctx, name, deployment, strconv.FormatInt(lost.Sub(ruleEpoch).Milliseconds(), 10), "loss", in...)
 }
 
 // Reset makes all state of a bucket start anew, full, in every partition: a new generation. The revision stays.
@@ -222,7 +226,7 @@ func (e *Engine) Reset(ctx context.Context, name, deployment string) (InstallRes
 	return e.restart(ctx, name, deployment, strconv.FormatInt(revisionMax, 10), "full")
 }
 
-func (e *Engine) restart(ctx context.Context, name, deployment, before, start string) (InstallResult, error) {
+func (e *Engine) restart(ctx context.Context, name, deployment, before, start string, in ...SlotRange) (InstallResult, error) {
 	if err := e.checkDeployment(deployment); err != nil {
 		return InstallResult{}, err
 	}
@@ -233,11 +237,19 @@ func (e *Engine) restart(ctx context.Context, name, deployment, before, start st
 	if err != nil {
 		return InstallResult{}, wrap(err, "restart", name)
 	}
-	var result InstallResult
+	result := InstallResult{Status: StatusUnchanged}
 	for _, definition := range copies {
+		slot := slotOf(tagOf(definition))
+		if len(in) > 0 && !slices.ContainsFunc(in, func(r SlotRange) bool { return r.Has(slot) }) {
+			continue
+		}
 		value, err := e.run(ctx, restartScript, []string{definition}, deployment, before, start)
-		if result, err = (sent{value, err}).install(); err != nil {
+		part, err := sent{value, err}.install()
+		if err != nil {
 			return InstallResult{}, wrap(err, "restart", name)
+		}
+		if part.Status != StatusUnchanged || result.Status != StatusInstalled {
+			result = part
 		}
 	}
 	return result, nil

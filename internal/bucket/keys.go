@@ -21,6 +21,7 @@ import (
 //	P:index                     set     names of the installed buckets
 //	P:owner                     string  id of the deployment that owns this Redis
 //	P:epoch                     string  the mark that shows data loss, decimal µs since 1970
+//	P:epoch:{N}                 string  on Cluster in its place, one for each range of slots that a master serves
 //
 // With more than one shard the tag is {NAME/SS} for the state keys and for the copy of the definition beside them: SS is
 // FNV-1a of KEY modulo the number of shards, two decimal digits. P:{NAME} then holds the definition too, for whoever has
@@ -58,8 +59,15 @@ type keys struct{ prefix string }
 
 func (k keys) index() string   { return k.prefix + ":index" }
 func (k keys) owner() string   { return k.prefix + ":owner" }
-func (k keys) epoch() string   { return k.prefix + ":epoch" }
 func (k keys) clients() string { return k.prefix + ":clients" }
+
+// mark is the mark at a slot, NoSlot where Redis is no Cluster.
+func (k keys) mark(slot int) string {
+	if slot == NoSlot {
+		return k.prefix + ":epoch"
+	}
+	return k.prefix + ":epoch:{" + slotTags()[slot] + "}"
+}
 
 func (k keys) definition(name string) string { return k.prefix + ":{" + name + "}" }
 

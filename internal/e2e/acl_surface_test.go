@@ -178,9 +178,14 @@ func (g *guarded) administer() {
 	if must("claim", err); owner != aclDeployment {
 		t.Errorf("the owner is %q", owner)
 	}
-	must("write the mark", e.WriteMark(ctx, time.Now()))
-	_, _, err = e.ReadMark(ctx)
-	must("read the mark", err)
+	marks, err := e.ReadMarks(ctx)
+	must("read the marks", err)
+	for i := range marks {
+		_, err = e.MoveMark(ctx, &marks[i], marks[i].Clock)
+		must("move a mark", err)
+		_, err = e.PeekMarks(ctx, marks[i].Slot)
+		must("peek at a mark", err)
+	}
 	must("adopt", e.Adopt(ctx, aclDeployment))
 	names, err := e.IndexedNames(ctx)
 	if must("read the index", err); len(names) != 7 {

@@ -74,7 +74,7 @@ func (h *history) boot(i int) {
 	slow := func() { <-time.After(time.Duration(rand.IntN(4)) * time.Millisecond) }
 	h.servers[i] = h.server(func(c *reconcile.Config) {
 		c.PushTimeout = 500 * time.Millisecond
-		c.Engine = &tampered{Engine: h.engine, install: func(bucket.Definition) { slow() }, remove: func(string) { slow() }, time: slow}
+		c.Engine = &tampered{Engine: h.engine, install: func(bucket.Definition) { slow() }, remove: func(string) { slow() }, moving: slow}
 	})
 	h.stops[i] = h.run(h.servers[i])
 }

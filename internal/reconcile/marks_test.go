@@ -90,12 +90,12 @@ func TestRedisFromAnOldSnapshotIsRestarted(t *testing.T) {
 		must(t, w.rdb.Save(t.Context()).Err())
 
 		// The snapshot is made old by moving the marks on, not by waiting.
-		mark, ok, err := w.engine.ReadMark(t.Context())
-		if err != nil || !ok {
-			t.Fatalf("no mark in Redis: %v", err)
+		mark := w.mark()
+		if !mark.Stands {
+			t.Fatal("no mark in Redis")
 		}
-		must(t, w.store.SetEpochMark(t.Context(), mark.Add(time.Minute)))
-		must(t, w.engine.WriteMark(t.Context(), mark.Add(time.Minute)))
+		w.remember(mark.At.Add(time.Minute))
+		w.setMark(mark.At.Add(time.Minute))
 		if got := w.granted("api", 10); got != 10 {
 			t.Fatalf("granted %d of 10", got)
 		}
@@ -129,9 +129,7 @@ func TestMarkALittleBehindIsNoLoss(t *testing.T) {
 		w.create("api")
 		w.repair(r)
 		for _, behind := range []time.Duration{4 * time.Second, 6 * time.Second} {
-			remembered, err := w.store.EpochMark(t.Context())
-			must(t, err)
-			must(t, w.engine.WriteMark(t.Context(), remembered.Add(-behind)))
+			w.setMark(w.remembered().Add(-behind))
 			w.repair(r)
 			if lost := !r.Status().LastLoss.IsZero(); lost != (behind > 5*time.Second) {
 				t.Errorf("%v behind: loss found %v", behind, lost)
@@ -152,9 +150,7 @@ func TestInterruptedRestartIsFoundAgain(t *testing.T) {
 		w.repair(w.server()) // a mark that is younger than the buckets
 		w.granted("a", 10)
 		w.granted("b", 10)
-		remembered, err := w.store.EpochMark(t.Context())
-		must(t, err)
-		must(t, w.engine.WriteMark(t.Context(), remembered.Add(-time.Minute)))
+		w.setMark(w.remembered().Add(-time.Minute))
 		dying := w.server(func(c *reconcile.Config) {
 			c.Engine = &tampered{Engine: w.engine, restart: func(string) error { return errDied }}
 		})
@@ -177,7 +173,7 @@ func TestLossDuringARoundIsFoundByTheNext(t *testing.T) {
 		w.repair(w.server())
 		lose := true
 		r := w.server(func(c *reconcile.Config) {
-			c.Engine = &tampered{Engine: w.engine, time: func() {
+			c.Engine = &tampered{Engine: w.engine, moving: func() {
 				if lose {
 					lose = false
 					w.flush()
@@ -199,13 +195,12 @@ func TestMarkInFlightIsNoLoss(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.create("api")
 		w.repair(w.server())
-		mark, _, err := w.engine.ReadMark(t.Context())
-		must(t, err)
-		must(t, w.store.SetEpochMark(t.Context(), mark.Add(time.Minute)))
+		mark := w.mark().At
+		w.remember(mark.Add(time.Minute))
 		var first sync.Once
 		second := w.server(func(c *reconcile.Config) {
 			c.Engine = &tampered{Engine: w.engine, marked: func() { // the first server's write comes after a look at the mark
-				first.Do(func() { must(t, w.engine.WriteMark(t.Context(), mark.Add(time.Minute))) })
+				first.Do(func() { w.setMark(mark.Add(time.Minute)) })
 			}}
 		})
 		w.repair(second)

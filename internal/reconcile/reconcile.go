@@ -39,10 +39,10 @@ type Store interface {
 	RaiseRevision(ctx context.Context, name string, redisRevision int64) (revision int64, raised bool, err error)
 	// DeploymentID is this database's identity.
 	DeploymentID(ctx context.Context) (string, error)
-	// EpochMark is the newest mark noted by SetEpochMark, the zero time when there was none.
-	EpochMark(ctx context.Context) (time.Time, error)
-	// SetEpochMark notes a mark; an older one than noted before changes nothing.
-	SetEpochMark(ctx context.Context, mark time.Time) error
+	// Marks are the newest marks noted by SetMarks.
+	Marks(ctx context.Context) ([]model.Mark, error)
+	// SetMarks notes marks, of which one older than noted before lowers nothing, and forgets those of some slots.
+	SetMarks(ctx context.Context, marks []model.Mark, forget []int) error
 }
 
 // Engine is what the reconciler needs of Redis. Its client should have ContextTimeoutEnabled set: with go-redis's
@@ -50,13 +50,15 @@ type Store interface {
 type Engine interface {
 	Install(ctx context.Context, d bucket.Definition, o bucket.InstallOptions) (bucket.InstallResult, error)
 	Remove(ctx context.Context, name string, revision int64, deployment string) (bucket.InstallResult, error)
-	Restart(ctx context.Context, name, deployment string, lost time.Time) (bucket.InstallResult, error)
+	Restart(ctx context.Context, name, deployment string, lost time.Time, in ...bucket.SlotRange) (bucket.InstallResult, error)
 	Read(ctx context.Context, names ...string) ([]bucket.Installed, error)
 	IndexedNames(ctx context.Context) ([]string, error)
 	Claim(ctx context.Context, deployment string) (owner string, err error)
 	Adopt(ctx context.Context, deployment string) error
-	ReadMark(ctx context.Context) (mark time.Time, ok bool, err error)
-	WriteMark(ctx context.Context, mark time.Time) error
+	ReadMarks(ctx context.Context, at ...int) ([]bucket.Mark, error)
+	PeekMarks(ctx context.Context, slots ...int) ([]time.Time, error)
+	MoveMark(ctx context.Context, m *bucket.Mark, at time.Time) (moved bool, err error)
+	Slots(name string, shards int) []int
 	Time(ctx context.Context) (time.Time, error)
 }
 
@@ -70,7 +72,8 @@ type Config struct {
 	Now    func() time.Time // nil = time.Now; when a failed push is due again
 
 	PushTimeout time.Duration // bound of one push and of each single step of a pass; 0 = 2 s
-	Tick        time.Duration // between two looks at the outbox and the marks; 0 = 1 s
+	Tick        time.Duration // between two looks at the outbox, and two moves of the marks; 0 = 1 s
+	WatchEvery  time.Duration // between two looks whether the marks still stand; 0 = 200 ms
 	RepairEvery time.Duration // between two comparisons of everything; 0 = 15 s
 }
 
@@ -78,6 +81,7 @@ type Config struct {
 const (
 	DefaultPushTimeout = 2 * time.Second
 	DefaultTick        = time.Second
+	DefaultWatchEvery  = 200 * time.Millisecond
 	DefaultRepairEvery = 15 * time.Second
 )
 
@@ -88,25 +92,26 @@ type Reconciler struct {
 	log    *slog.Logger
 	now    func() time.Time
 
-	pushTimeout, tick, repairEvery time.Duration
+	pushTimeout, tick, watchEvery, repairEvery time.Duration
 
 	wake    chan struct{}
 	passing chan struct{} // holds a token while a pass runs: one at a time in this process
 
-	markSeen time.Time // the database's mark at the last pass; used inside a pass only
+	marksSeen map[int]time.Time // the database's marks at the last pass, by slot; used inside a pass only
 
-	mu     sync.Mutex
-	status Status
-	known  map[string]bool // orphans that were logged
+	mu       sync.Mutex
+	status   Status
+	standing map[int]time.Time // the marks that Redis is known to have had, by slot
+	known    map[string]bool   // orphans that were logged
 }
 
 // New makes a Reconciler; it touches neither side before Push, Repair or Run.
 func New(c Config) *Reconciler {
 	r := &Reconciler{
 		store: c.Store, engine: c.Engine, log: c.Log, now: c.Now,
-		pushTimeout: c.PushTimeout, tick: c.Tick, repairEvery: c.RepairEvery,
+		pushTimeout: c.PushTimeout, tick: c.Tick, watchEvery: c.WatchEvery, repairEvery: c.RepairEvery,
 		wake: make(chan struct{}, 1), passing: make(chan struct{}, 1),
-		status: Status{State: StateStarting},
+		status: Status{State: StateStarting}, marksSeen: map[int]time.Time{}, standing: map[int]time.Time{},
 	}
 	if r.log == nil {
 		r.log = slog.Default()
@@ -116,6 +121,7 @@ func New(c Config) *Reconciler {
 	}
 	setDefault(&r.pushTimeout, DefaultPushTimeout)
 	setDefault(&r.tick, DefaultTick)
+	setDefault(&r.watchEvery, DefaultWatchEvery)
 	setDefault(&r.repairEvery, DefaultRepairEvery)
 	r.status.Since = r.now()
 	return r

@@ -20,11 +20,14 @@ const (
 
 // Run works until ctx ends, and then returns with nothing left running, at the latest a push timeout later, since
 // go-redis does not hear of the end while it waits for a reply. Each Tick, and when woken, it drains the outbox and
-// moves the marks that show data loss; each RepairEvery it compares everything. Whatever fails, it goes on trying: at
+// moves the marks that show data loss; between, it looks each WatchEvery whether they still stand; each RepairEvery it
+// compares everything. Whatever fails, it goes on trying: at
 // most half a second after Redis or the database answers again it works again, with everything that waited.
 func (r *Reconciler) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	watch := time.NewTicker(r.watchEvery)
+	defer watch.Stop()
 	var repaired time.Time
 	wait := probeFirst
 	for {
@@ -33,6 +36,10 @@ func (r *Reconciler) Run(ctx context.Context) {
 			return
 		case <-timer.C:
 		case <-r.wake:
+		case <-watch.C:
+			if !r.marksFell(ctx) {
+				continue
+			}
 		}
 		deep := time.Since(repaired) >= r.repairEvery
 		err := r.pass(ctx, deep)

@@ -23,8 +23,8 @@ type tampered struct {
 	install func(bucket.Definition)
 	remove  func(name string)
 	restart func(name string) error
-	time    func()
-	marked  func() // after a reading of the mark
+	marked  func() // after a reading of the marks
+	moving  func() // before a mark is moved
 	before  func() // a reading of definitions
 	after   func()
 }
@@ -54,28 +54,28 @@ func (e *tampered) Remove(ctx context.Context, name string, revision int64, depl
 	return e.Engine.Remove(ctx, name, revision, deployment)
 }
 
-func (e *tampered) Restart(ctx context.Context, name, deployment string, lost time.Time) (bucket.InstallResult, error) {
+func (e *tampered) Restart(ctx context.Context, name, deployment string, lost time.Time, in ...bucket.SlotRange) (bucket.InstallResult, error) {
 	if e.restart != nil {
 		if err := e.restart(name); err != nil {
 			return bucket.InstallResult{}, err
 		}
 	}
-	return e.Engine.Restart(ctx, name, deployment, lost)
+	return e.Engine.Restart(ctx, name, deployment, lost, in...)
 }
 
-func (e *tampered) ReadMark(ctx context.Context) (time.Time, bool, error) {
-	mark, ok, err := e.Engine.ReadMark(ctx)
+func (e *tampered) ReadMarks(ctx context.Context, at ...int) ([]bucket.Mark, error) {
+	marks, err := e.Engine.ReadMarks(ctx, at...)
 	if e.marked != nil {
 		e.marked()
 	}
-	return mark, ok, err
+	return marks, err
 }
 
-func (e *tampered) Time(ctx context.Context) (time.Time, error) {
-	if e.time != nil {
-		e.time()
+func (e *tampered) MoveMark(ctx context.Context, m *bucket.Mark, at time.Time) (bool, error) {
+	if e.moving != nil {
+		e.moving()
 	}
-	return e.Engine.Time(ctx)
+	return e.Engine.MoveMark(ctx, m, at)
 }
 
 // held is a server whose first write waits until another server has done something meanwhile.
@@ -205,7 +205,7 @@ func TestForeignRedisIsRefusedUntilAdopted(t *testing.T) {
 		if w.read("mine").Present || w.read("api").Deployment != "another-deployment" {
 			t.Error("a foreign Redis was written to")
 		}
-		if _, ok, _ := w.engine.ReadMark(t.Context()); ok {
+		if w.mark().Stands {
 			t.Error("a mark was written to a foreign Redis")
 		}
 		must(t, r.Adopt(t.Context()))

@@ -117,9 +117,12 @@ func (r *Reconciler) notePending(ctx context.Context) error {
 	return nil
 }
 
-func (r *Reconciler) noteLoss(remembered time.Time) {
+func (r *Reconciler) noteLoss(lost []*mark) {
 	r.update(func(s *Status) { s.LastLoss = r.now() })
-	r.log.Warn("Redis has lost state: its mark is missing or old; every bucket is restarted", "last_mark", remembered)
+	for _, m := range lost {
+		r.log.Warn("Redis has lost state: its mark is missing or old; the buckets beside it are restarted",
+			"first_slot", m.From, "last_slot", m.To, "last_mark", m.remembered.At)
+	}
 }
 
 // noteRepair notes the end of a comparison; one that found something is logged.

@@ -267,6 +267,40 @@ func (w *world) hash(name string) string {
 
 func (w *world) index() string { return strings.TrimSuffix(w.pattern(), "*") + "index" }
 
+// mark is the one mark that Redis has.
+func (w *world) mark() bucket.Mark {
+	w.Helper()
+	marks, err := w.engine.ReadMarks(w.Context())
+	must(w.T, err)
+	must(w.T, marks[0].Err)
+	return marks[0]
+}
+
+// setMark writes the mark in Redis over whatever stands there.
+func (w *world) setMark(at time.Time) {
+	w.Helper()
+	m := w.mark()
+	moved, err := w.engine.MoveMark(w.Context(), &m, at)
+	must(w.T, err)
+	if !moved {
+		w.Fatal("the mark was moved by somebody else")
+	}
+}
+
+// remembered is the mark that the database remembers.
+func (w *world) remembered() time.Time {
+	w.Helper()
+	marks, err := w.store.Marks(w.Context())
+	must(w.T, err)
+	return marks[0].At
+}
+
+// remember has the database remember a mark.
+func (w *world) remember(at time.Time) {
+	w.Helper()
+	must(w.T, w.store.SetMarks(w.Context(), []model.Mark{{Slot: model.NoSlot, At: at}}, nil))
+}
+
 // unequal tells the first difference between the database and Redis, "" when they are equal and nothing waits.
 func (w *world) unequal() string {
 	w.Helper()

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -16,7 +15,7 @@ import (
 // The names in table meta.
 const (
 	metaDeployment = "deployment_id"
-	metaEpoch      = "epoch_mark"  // RFC 3339; "" = none yet
+	metaEpoch      = "epoch_mark"  // the mark of a Redis that is no Cluster, RFC 3339; "" = none yet (see sync_marks.go)
 	metaKey        = "signing_key" // hex; made when first asked for
 	metaAdmins     = "admins_lock" // locked by whoever may take away an admin, so that two such writes queue
 )
@@ -93,41 +92,6 @@ func (s *Store) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
 		return nil, internal(err)
 	}
 	return key, nil
-}
-
-// EpochMark is the newest mark that was written to Redis to show data loss; the zero time when there was none.
-func (s *Store) EpochMark(ctx context.Context) (time.Time, error) {
-	value, err := s.meta(ctx, metaEpoch)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return parseEpoch(value)
-}
-
-// SetEpochMark notes the mark written to Redis; an older one than noted before changes nothing.
-func (s *Store) SetEpochMark(ctx context.Context, mark time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		value, err := t.lockMeta(metaEpoch)
-		if err != nil {
-			return err
-		}
-		noted, err := parseEpoch(value)
-		if err != nil || !mark.After(noted) {
-			return err
-		}
-		return t.setMeta(metaEpoch, micros(mark).Format(time.RFC3339Nano))
-	})
-}
-
-func parseEpoch(value string) (time.Time, error) {
-	if value == "" {
-		return time.Time{}, nil
-	}
-	mark, err := time.Parse(time.RFC3339Nano, value)
-	if err != nil {
-		return time.Time{}, internal(err)
-	}
-	return mark.UTC(), nil
 }
 
 func (s *Store) meta(ctx context.Context, name string) (string, error) {

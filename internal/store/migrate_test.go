@@ -87,22 +87,6 @@ func TestSigningKeyIsOneForAllServers(t *testing.T) {
 	})
 }
 
-func TestEpochMarkOnlyGrows(t *testing.T) {
-	onBoth(t, func(t *testing.T, d database) {
-		s := d.migrated(t)
-		if mark := must(s.EpochMark(t.Context()))(t); !mark.IsZero() {
-			t.Errorf("first mark %v, want none", mark)
-		}
-		now := newClock()
-		first := now.Now()
-		ok(t, s.SetEpochMark(t.Context(), first))
-		ok(t, s.SetEpochMark(t.Context(), first.Add(-1e9)))
-		if mark := must(s.EpochMark(t.Context()))(t); mark != first.Truncate(1000) {
-			t.Errorf("mark %v, want %v", mark, first)
-		}
-	})
-}
-
 // A wrong setting ends the start with one line that says what is wrong, and never with the password.
 func TestOpenSaysInOneLineWhatIsWrong(t *testing.T) {
 	const password = "s3cr3t-pass"
