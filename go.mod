@@ -138,4 +138,7 @@ require (
 	modernc.org/sqlite v1.57.0 // indirect
 )
 
-ignore ./web/node_modules
+ignore (
+	./test/oidc/node_modules
+	./web/node_modules
+)
