@@ -82,7 +82,7 @@ func DecodeInstalled(name string, hash map[string]string) (Installed, error) {
 func Scripts() map[string]string {
 	all := map[string]string{
 		"acquire_all": acquireAllScripts[1<<4-1]().text, "acquire_all token_bucket": acquireAllScripts[1]().text, "lease": leaseScript.text,
-		"install": installScript.text, "remove": removeScript.text, "restart": restartScript.text, "adopt": adoptScript.text, "mark": markScript.text,
+		"install": installScript.text, "remove": removeScript.text, "restart": restartScript.text, "adopt": adoptScript.text, "epoch": epochScript.text,
 	}
 	for algorithm, s := range acquireScripts {
 		all["acquire "+algorithm] = s.text

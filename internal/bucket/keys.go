@@ -21,7 +21,7 @@ import (
 //	P:index                     set     names of the installed buckets
 //	P:owner                     string  id of the deployment that owns this Redis
 //	P:epoch                     string  the mark that shows data loss, decimal µs since 1970
-//	P:epoch:{N}                 string  on Cluster in its place, one for each range of slots that a master serves
+//	P:epoch:{TAG}               string  on Cluster in its place, one for each range of slots that a master serves
 //
 // With more than one shard the tag is {NAME/SS} for the state keys and for the copy of the definition beside them: SS is
 // FNV-1a of KEY modulo the number of shards, two decimal digits. P:{NAME} then holds the definition too, for whoever has

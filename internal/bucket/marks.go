@@ -36,7 +36,7 @@ type Mark struct {
 	text      string    // word for word, for MoveMark
 }
 
-var markScript = compose("head", "", "mark")
+var epochScript = compose("head", "", "epoch")
 
 // slotTags has for every slot the smallest whole number that, in decimal, is a hash tag of that slot.
 var slotTags = sync.OnceValue(func() *[Slots]string {
@@ -65,7 +65,7 @@ func (e *Engine) ReadMarks(ctx context.Context, at ...int) ([]Mark, error) {
 	marks := e.marksOf(ranges, at)
 	requests := make([]request, len(marks))
 	for i := range marks {
-		requests[i] = newRequest(markScript, 1, 0)
+		requests[i] = newRequest(epochScript, 1, 0)
 		requests[i].args = append(requests[i].args, e.keys.mark(marks[i].Slot))
 	}
 	for i, s := range e.sendAll(ctx, requests) {
@@ -145,7 +145,7 @@ func (e *Engine) MoveMark(ctx context.Context, m *Mark, at time.Time) (moved boo
 	if e.broken != nil {
 		return false, e.broken
 	}
-	value, err := e.run(ctx, markScript, []string{e.keys.mark(m.Slot)}, m.text, strconv.FormatInt(at.UnixMicro(), 10))
+	value, err := e.run(ctx, epochScript, []string{e.keys.mark(m.Slot)}, m.text, strconv.FormatInt(at.UnixMicro(), 10))
 	moved = m.read(sent{value, err})
 	if m.Err != nil {
 		return false, fmt.Errorf("move the mark: %w", m.Err)

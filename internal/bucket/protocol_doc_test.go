@@ -274,7 +274,7 @@ func TestExamplesOfThePageAreTrue(t *testing.T) {
 // compareKeys compares the keys that the examples made, and whether they end, with the page's table of keys.
 func (r *reader) compareKeys(t *testing.T, page string) {
 	t.Helper()
-	words := strings.NewReplacer("NAME", "[a-z-]+", "APP", "[a-z]+", "KEY", ".+", "MINUTE", "[0-9]+", "SS", "[0-9]{2}", "{", `\{`, "}", `\}`)
+	words := strings.NewReplacer("NAME", "[a-z-]+", "APP", "[a-z]+", "KEY", ".+", "MINUTE", "[0-9]+", "TAG", "[0-9]+", "SS", "[0-9]{2}", "{", `\{`, "}", `\}`)
 	kinds, stay := map[string]*regexp.Regexp{}, map[string]bool{}
 	for _, row := range rows(section(t, page, "## Keys")) {
 		kind := strings.TrimPrefix(quoted(row[0])[0], "P:")

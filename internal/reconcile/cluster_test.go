@@ -37,7 +37,9 @@ func newClusterWorld(t *testing.T) *clusterWorld {
 		w.names = append(w.names, name)
 	}
 	w.create(sharded)
-	w.edit(sharded, func(d *model.Definition) { d.Partition, d.Shards, d.AfterLoss = model.PartitionKey, 16, model.LossRefill })
+	w.edit(sharded, func(d *model.Definition) {
+		d.Partition, d.Shards, d.AfterLoss = model.PartitionKey, 16, model.LossRefill
+	})
 	return w
 }
 

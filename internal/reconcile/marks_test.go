@@ -209,3 +209,77 @@ func TestMarkInFlightIsNoLoss(t *testing.T) {
 		}
 	})
 }
+
+// Redis dies and comes back from an old snapshot exactly between the reading of its mark and the writing of the next: what
+// shows the loss is not written over.
+func TestSnapshotBetweenReadingAndWritingTheMarkIsFound(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.create("api")
+		w.repair(w.server())
+		w.repair(w.server())
+		var once sync.Once
+		r := w.server(func(c *reconcile.Config) {
+			c.Engine = &tampered{Engine: w.engine, moving: func() {
+				once.Do(func() { w.setMark(w.remembered().Add(-time.Minute)) })
+			}}
+		})
+		w.repair(r)
+		if !r.Status().LastLoss.IsZero() {
+			t.Fatal("a loss was found before there was one")
+		}
+		w.repair(r)
+		if s := r.Status(); s.LastLoss.IsZero() || s.Restarted != 1 {
+			t.Errorf("the loss was hidden by a new mark: %+v", s)
+		}
+	})
+}
+
+// Redis goes back to the same snapshot a second time, while the buckets are being restarted: the restart was in vain, and
+// the mark that would end it is not written.
+func TestSecondLossDuringARestartIsFoundAgain(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.create("api")
+		w.repair(w.server())
+		w.repair(w.server())
+		old := w.remembered().Add(-time.Minute)
+		w.setMark(old)
+		var once sync.Once
+		r := w.server(func(c *reconcile.Config) {
+			c.Engine = &tampered{Engine: w.engine, restart: func(string) error {
+				once.Do(func() { w.setMark(old) })
+				return nil
+			}}
+		})
+		w.repair(r)
+		if got := w.mark().At; !got.Equal(old) {
+			t.Fatalf("the mark is %v, and the loss hidden", got)
+		}
+		next := w.server()
+		w.repair(next)
+		if next.Status().LastLoss.IsZero() {
+			t.Error("the second loss was not found")
+		}
+		w.repair(next)
+		if got := w.mark().At; !got.After(old.Add(time.Minute)) {
+			t.Errorf("the mark is %v after the restart", got)
+		}
+	})
+}
+
+// Between two rounds the marks are watched: a flush is noticed within a second, however seldom rounds are.
+func TestFlushIsNoticedWithinASecond(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.create("api")
+		r := w.server(func(c *reconcile.Config) { c.Tick, c.RepairEvery = time.Hour, time.Hour })
+		w.run(r)
+		w.eventuallyEqual(5 * time.Second)
+		w.granted("api", 10)
+		testenv.Eventually(t, 5*time.Second, "the first round ends", func() bool { return r.Status().State == reconcile.StateOK })
+		w.flush()
+		testenv.Eventually(t, time.Second, "the loss is found", func() bool { return !r.Status().LastLoss.IsZero() })
+		w.eventuallyEqual(2 * time.Second)
+		if got := w.granted("api", 10); got != 0 {
+			t.Errorf("granted %d after the flush", got)
+		}
+	})
+}

@@ -1,4 +1,4 @@
--- mark: reads the mark that shows data loss, or moves it if it still is what the caller saw.
+-- epoch: reads the mark that shows data loss, or moves it if it still is what the caller saw.
 --
 -- KEYS[1]  the mark: µs since 1970, decimal
 -- ARGV     nothing to read it; else what the caller saw ('' = none), and what it shall be
