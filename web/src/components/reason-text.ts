@@ -10,11 +10,14 @@ const known: Record<string, string> = {
   'sample data': 'sample_data',
   'first start': 'first_start',
   'command line': 'command_line',
+  'single sign-on': 'sign_on',
+  'single sign-on groups': 'sign_on_groups',
+  'local login is switched off': 'local_off',
   'Redis had this revision or a later one with other content': 'redis_ahead',
 };
 
 const refusal = /^(\S+ \S+) needs (\S+)$/;
-const byServer = new Set(['login.refused', 'session.reuse']);
+const byServer = new Set(['login', 'login.refused', 'session.reuse']);
 
 /** The reason of a change in the reader's language. */
 export function reasonText({ action, actor, reason }: Pick<Change, 'action' | 'actor' | 'reason'>, t: TFunction): string {

@@ -12,6 +12,8 @@ export const actions = [
   'user.create',
   'user.update',
   'user.password',
+  'user.link',
+  'user.unlink',
   'login',
   'login.refused',
   'logout',

@@ -1,4 +1,4 @@
-import { Alert, Button, Card, Center, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Button, Card, Center, Divider, Group, PasswordInput, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -9,7 +9,10 @@ import { errorText } from '@/components/error-text';
 import { Logo } from '@/components/Logo';
 import { LanguageMenu, SchemeMenu } from '@/components/Preferences';
 import { useLogin } from './login';
+import { useLoginMethods } from './methods';
 import { safePath } from './safe-path';
+import { SignOnButton } from './SignOnButton';
+import { signOnFault } from './sign-on-fault';
 
 /** The way in. Leads back to where one wanted to be. */
 export function LoginPage() {
@@ -32,10 +35,38 @@ export function LoginPage() {
         </Group>
         <Text c="dimmed">{t('login.what')}</Text>
         <Card withBorder padding="lg">
-          <LoginForm />
+          <WaysIn />
         </Card>
       </Stack>
     </Center>
+  );
+}
+
+/** What this installation offers; the form alone while that can't be told. */
+function WaysIn() {
+  const { t } = useTranslation();
+  const [params] = useSearchParams();
+  const { data: methods, isPending } = useLoginMethods();
+  if (isPending) return <Skeleton height={220} />;
+  const local = methods?.local ?? true;
+  const fault = signOnFault(params.get('sign_on'), t);
+  const requestId = params.get('request_id');
+  return (
+    <Stack>
+      {fault && (
+        <Alert color="red" role="alert">
+          {fault}
+          {requestId && (
+            <Text size="sm" mt="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+              {t('signOn.request', { id: requestId.slice(0, 64) })}
+            </Text>
+          )}
+        </Alert>
+      )}
+      {methods?.oidc && <SignOnButton {...methods.oidc} returnTo={safePath(params.get('next'))} only={!local} />}
+      {methods?.oidc && local && <Divider label={t('signOn.or')} />}
+      {local && <LoginForm />}
+    </Stack>
   );
 }
 
