@@ -33,16 +33,24 @@ type AppCreate struct {
 	Name        string   `json:"name" doc:"1..128 of A-Z a-z 0-9 . _ - starting with a letter or digit; it can't be changed later"`
 	Description string   `json:"description,omitempty"`
 	Members     []Member `json:"members,omitempty" maxItems:"1000" doc:"its first members"`
+	Reason      string   `json:"reason,omitempty" doc:"why, for the history; up to 500 characters"`
 }
 
 // AppUpdate changes an app.
 type AppUpdate struct {
 	Description string `json:"description"`
+	Reason      string `json:"reason,omitempty" doc:"why, for the history; up to 500 characters"`
 }
 
 // MemberSet says which role a member is to have.
 type MemberSet struct {
-	Role model.AppRole `json:"role"`
+	Role   model.AppRole `json:"role"`
+	Reason string        `json:"reason,omitempty" doc:"why, for the history; up to 500 characters"`
+}
+
+// Reasoned is embedded in the input of deletions, which have no body.
+type Reasoned struct {
+	Reason string `query:"reason" doc:"why, for the history; up to 500 characters"`
 }
 
 func (s *server) listApps(ctx context.Context, in *struct {
@@ -69,7 +77,7 @@ func (s *server) getApp(ctx context.Context, in *Named) (*versioned[App], error)
 
 func (s *server) createApp(ctx context.Context, in *struct{ Body AppCreate }) (*versioned[App], error) {
 	a := model.App{Name: in.Body.Name, Description: in.Body.Description}
-	errs := []error{a.Validate()}
+	errs := []error{a.Validate(), model.ValidateOptionalReason(in.Body.Reason)}
 	for i, m := range in.Body.Members {
 		member := model.Member{User: m.User, Role: m.Role}
 		errs = append(errs, under("members", i, member.Validate()))
@@ -78,7 +86,7 @@ func (s *server) createApp(ctx context.Context, in *struct{ Body AppCreate }) (*
 	if err := together("the app", errs...); err != nil {
 		return nil, err
 	}
-	a, err := s.Store.CreateApp(ctx, a, originOf(ctx, ""))
+	a, err := s.Store.CreateApp(ctx, a, originOf(ctx, in.Body.Reason))
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +107,10 @@ func (s *server) updateApp(ctx context.Context, in *struct {
 		return nil, err
 	}
 	present.Description = in.Body.Description
-	if err := present.Validate(); err != nil {
+	if err := together("the app", present.Validate(), model.ValidateOptionalReason(in.Body.Reason)); err != nil {
 		return nil, err
 	}
-	a, err := s.Store.UpdateApp(ctx, in.Name, base, in.Body.Description, originOf(ctx, ""))
+	a, err := s.Store.UpdateApp(ctx, in.Name, base, in.Body.Description, originOf(ctx, in.Body.Reason))
 	if err != nil {
 		return nil, s.staleApp(ctx, in.Name, err)
 	}
@@ -112,6 +120,7 @@ func (s *server) updateApp(ctx context.Context, in *struct {
 func (s *server) deleteApp(ctx context.Context, in *struct {
 	Named
 	Based
+	Reasoned
 }) (*struct{}, error) {
 	if _, err := s.appFor(ctx, in.Name, auth.AppManage); err != nil {
 		return nil, err
@@ -120,7 +129,10 @@ func (s *server) deleteApp(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.staleApp(ctx, in.Name, s.Store.DeleteApp(ctx, in.Name, base, originOf(ctx, "")))
+	if err := model.ValidateOptionalReason(in.Reason); err != nil {
+		return nil, err
+	}
+	return nil, s.staleApp(ctx, in.Name, s.Store.DeleteApp(ctx, in.Name, base, originOf(ctx, in.Reason)))
 }
 
 // Membership names one user's place in one app.
@@ -137,21 +149,27 @@ func (s *server) setMember(ctx context.Context, in *struct {
 		return nil, err
 	}
 	member := model.Member{User: in.User, Role: in.Body.Role}
-	if err := member.Validate(); err != nil {
+	if err := together("the member", member.Validate(), model.ValidateOptionalReason(in.Body.Reason)); err != nil {
 		return nil, err
 	}
-	if err := s.Store.SetMember(ctx, in.Name, member, originOf(ctx, "")); err != nil {
+	if err := s.Store.SetMember(ctx, in.Name, member, originOf(ctx, in.Body.Reason)); err != nil {
 		return nil, err
 	}
 	return s.answerApp(ctx, in.Name, auth.AppSee)
 }
 
 // removeMember answers with the app, which those who removed themselves see for the last time.
-func (s *server) removeMember(ctx context.Context, in *Membership) (*versioned[App], error) {
+func (s *server) removeMember(ctx context.Context, in *struct {
+	Membership
+	Reasoned
+}) (*versioned[App], error) {
 	if _, err := s.appFor(ctx, in.Name, auth.AppManage); err != nil {
 		return nil, err
 	}
-	if err := s.Store.RemoveMember(ctx, in.Name, in.User, originOf(ctx, "")); err != nil {
+	if err := model.ValidateOptionalReason(in.Reason); err != nil {
+		return nil, err
+	}
+	if err := s.Store.RemoveMember(ctx, in.Name, in.User, originOf(ctx, in.Reason)); err != nil {
 		return nil, err
 	}
 	a, _, err := s.Store.AppFor(ctx, principalOf(ctx).Name, in.Name)

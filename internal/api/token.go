@@ -122,8 +122,8 @@ func (s *server) serviceAccount(ctx context.Context, name string) (model.User, e
 
 // revokeToken ends one's own token; who may manage tokens ends anybody's.
 func (s *server) revokeToken(ctx context.Context, in *struct {
-	ID     int64  `path:"id"`
-	Reason string `query:"reason" doc:"why, for the history; up to 500 characters"`
+	ID int64 `path:"id"`
+	Reasoned
 }) (*struct{}, error) {
 	if err := model.ValidateOptionalReason(in.Reason); err != nil {
 		return nil, err

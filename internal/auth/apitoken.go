@@ -117,12 +117,11 @@ func (s *Service) AuthenticateToken(ctx context.Context, secret string, c Client
 }
 
 func (s *Service) refuseToken(ctx context.Context, token model.Token, why string, c Client) error {
-	s.log.WarnContext(ctx, "API token refused", "user", token.User, "token", token.Name, "reason", why, "address", c.Address, "request_id", c.RequestID)
-	err := s.store.AppendChange(ctx, model.Change{
-		At: s.now().UTC(), Actor: token.User, Action: model.ActionTokenRefused, TargetKind: model.TargetUser, Target: token.User,
-		Reason: why, Address: c.Address, RequestID: c.RequestID, Token: token.Name,
-	})
-	if err != nil {
+	// What runs with an ended token often goes on for days: the history folds it, and the log has it at debug.
+	s.log.DebugContext(ctx, "API token refused", "user", token.User, "token", token.Name, "reason", why, "address", c.Address, "request_id", c.RequestID)
+	change := s.change(model.ActionTokenRefused, token.User, why, c)
+	change.Token = token.Name
+	if err := s.recorder.Record(ctx, change); err != nil {
 		return err
 	}
 	return model.Errorf(model.CodeUnauthorized, "%s", why)
