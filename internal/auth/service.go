@@ -35,30 +35,13 @@ type Store interface {
 	TokenStore
 }
 
-// KeyStore keeps the signing key where every server of the deployment reads the same one. SigningKey returns the key
-// that is kept; if there is none it keeps and returns fresh. It must be atomic between servers.
-type KeyStore interface {
-	SigningKey(ctx context.Context, fresh []byte) ([]byte, error)
-}
-
-// KeyBytes is the least length of a signing key.
-const KeyBytes = 32
-
-// LoadKey returns the deployment's signing key, making one at the first start.
-func LoadKey(ctx context.Context, keys KeyStore) ([]byte, error) {
-	fresh := make([]byte, KeyBytes)
-	if _, err := rand.Read(fresh); err != nil {
-		return nil, err
-	}
-	return keys.SigningKey(ctx, fresh)
-}
-
 // Config is what New needs.
 type Config struct {
 	Store Store
-	// Keys sign and prove tokens, each of at least KeyBytes. The first signs; further ones are older and only prove.
-	Keys    [][]byte
-	Hashing Hashing // zero: DefaultHashing
+	// KeyStore keeps the keys that sign and prove tokens. Nil: Keys do, each of at least KeyBytes; the first signs.
+	KeyStore KeyStore
+	Keys     [][]byte
+	Hashing  Hashing // zero: DefaultHashing
 	// Limits hold off those who try passwords. Nil: NewLocalLimiter, for this process alone.
 	Limits Limiter
 	// Recorder keeps refusals. Nil: each is written to Store at once.
@@ -72,6 +55,7 @@ type Service struct {
 	store    Store
 	recorder Recorder
 	tokens   *tokens
+	keeper   keeper
 	hasher   *Hasher
 	limits   Limiter
 	log      *slog.Logger
@@ -96,18 +80,27 @@ func New(c Config) (*Service, error) {
 	if c.Hashing == (Hashing{}) {
 		c.Hashing = DefaultHashing
 	}
-	tokens, err := newTokens(c.Keys, c.Now)
-	if err != nil {
-		return nil, err
-	}
 	hasher := NewHasher(c.Hashing)
 	decoy, err := hasher.Hash(context.Background(), randomText(16))
 	if err != nil {
 		return nil, err
 	}
-	return &Service{
-		store: c.Store, recorder: c.Recorder, tokens: tokens, hasher: hasher, limits: c.Limits, log: c.Log, now: c.Now, decoy: decoy,
-	}, nil
+	s := &Service{
+		store: c.Store, recorder: c.Recorder, tokens: &tokens{now: c.Now}, hasher: hasher, limits: c.Limits, log: c.Log, now: c.Now, decoy: decoy,
+	}
+	if c.KeyStore != nil {
+		s.keeper.store = c.KeyStore
+		if err := s.loadKeys(context.Background()); err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	ring, err := newKeyRing(fixedKeys(c.Keys))
+	if err != nil {
+		return nil, err
+	}
+	s.tokens.ring.Store(ring)
+	return s, nil
 }
 
 // randomText returns n random bytes as URL-safe text.

@@ -97,7 +97,7 @@ func (s *Service) begin(ctx context.Context, user model.User, how string, c Clie
 // Refresh exchanges a refresh token for new tokens. CodeUnauthorized when it is not the newest of a living session; an
 // old one that comes back ends the session, since one of the two that had it is a thief.
 func (s *Service) Refresh(ctx context.Context, refresh string, c Client) (Grant, error) {
-	id, err := s.tokens.session(audienceRefresh, refresh)
+	id, err := s.sessionOf(ctx, audienceRefresh, refresh)
 	if err != nil {
 		return Grant{}, errNoSession
 	}
@@ -135,7 +135,7 @@ func (s *Service) Refresh(ctx context.Context, refresh string, c Client) (Grant,
 
 // Logout ends the session that either token names; tokens that prove nothing end nothing, and are no error.
 func (s *Service) Logout(ctx context.Context, access, refresh string, c Client) error {
-	id := s.named(access, refresh)
+	id := s.named(ctx, access, refresh)
 	if id == "" {
 		return nil
 	}
@@ -153,10 +153,10 @@ func (s *Service) Logout(ctx context.Context, access, refresh string, c Client) 
 }
 
 // named returns the session that either token names, "" when neither proves one.
-func (s *Service) named(access, refresh string) string {
-	id, err := s.tokens.session(audienceAccess, access)
+func (s *Service) named(ctx context.Context, access, refresh string) string {
+	id, err := s.sessionOf(ctx, audienceAccess, access)
 	if err != nil {
-		id, _ = s.tokens.session(audienceRefresh, refresh)
+		id, _ = s.sessionOf(ctx, audienceRefresh, refresh)
 	}
 	return id
 }
@@ -164,7 +164,7 @@ func (s *Service) named(access, refresh string) string {
 // Authenticate says who is behind an access token. It reads the session and the user each time, so that a logout, a
 // disabled user and a changed role count at once. CodeUnauthorized otherwise.
 func (s *Service) Authenticate(ctx context.Context, access string) (Principal, error) {
-	id, err := s.tokens.session(audienceAccess, access)
+	id, err := s.sessionOf(ctx, audienceAccess, access)
 	if err != nil {
 		return Principal{}, errNoSession
 	}

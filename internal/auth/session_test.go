@@ -317,18 +317,6 @@ func TestOlderKeyStillProvesAfterTheKeyIsReplaced(t *testing.T) {
 	}
 }
 
-func TestSigningKeyIsMadeOnceAndShared(t *testing.T) {
-	w := newWorld(t)
-	first, err := auth.LoadKey(t.Context(), w.store)
-	if err != nil || len(first) < auth.KeyBytes {
-		t.Fatalf("%d bytes, %v", len(first), err)
-	}
-	second, err := auth.LoadKey(t.Context(), w.store)
-	if err != nil || string(second) != string(first) {
-		t.Errorf("a second server got another key (%v)", err)
-	}
-}
-
 func disable(t *testing.T, w *world, u model.User) {
 	t.Helper()
 	yes := true

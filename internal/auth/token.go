@@ -2,8 +2,9 @@ package auth
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -22,30 +23,12 @@ type claims struct {
 	Session string `json:"sid"`
 }
 
+// errUnknownKey says that a token names a key that is not, or not yet, or no more among ours.
+var errUnknownKey = errors.New("unknown key id")
+
 type tokens struct {
-	keys   map[string][]byte // by key id
-	signer string            // id of the key that signs
-	now    func() time.Time
-}
-
-func newTokens(keys [][]byte, now func() time.Time) (*tokens, error) {
-	if len(keys) == 0 {
-		return nil, fmt.Errorf("no signing key")
-	}
-	t := &tokens{keys: map[string][]byte{}, signer: keyID(keys[0]), now: now}
-	for _, key := range keys {
-		if len(key) < KeyBytes {
-			return nil, fmt.Errorf("a signing key has %d bytes; it needs at least %d", len(key), KeyBytes)
-		}
-		t.keys[keyID(key)] = key
-	}
-	return t, nil
-}
-
-// keyID names a key without telling anything about it.
-func keyID(key []byte) string {
-	sum := sha256.Sum256(append([]byte("headgate key id\x00"), key...))
-	return hex.EncodeToString(sum[:8])
+	ring atomic.Pointer[keyRing]
+	now  func() time.Time
 }
 
 // sign makes a token of one session that is good until expires.
@@ -60,8 +43,9 @@ func (t *tokens) sign(audience, session string, expires time.Time) (string, erro
 		},
 		Session: session,
 	})
-	token.Header["kid"] = t.signer
-	return token.SignedString(t.keys[t.signer])
+	key := t.ring.Load().signer(t.now())
+	token.Header["kid"] = keyID(key)
+	return token.SignedString(key)
 }
 
 // session returns the session that a token names, if we signed it for this audience and it has not expired.
@@ -72,9 +56,9 @@ func (t *tokens) session(audience, token string) (string, error) {
 	var c claims
 	_, err := parser.ParseWithClaims(token, &c, func(token *jwt.Token) (any, error) {
 		id, _ := token.Header["kid"].(string)
-		key, ok := t.keys[id]
+		key, ok := t.ring.Load().byID[id]
 		if !ok {
-			return nil, fmt.Errorf("unknown key id %q", id)
+			return nil, errUnknownKey
 		}
 		return key, nil
 	})

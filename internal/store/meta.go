@@ -16,7 +16,8 @@ import (
 const (
 	metaDeployment = "deployment_id"
 	metaEpoch      = "epoch_mark"  // the mark of a Redis that is no Cluster, RFC 3339; "" = none yet (see sync_marks.go)
-	metaKey        = "signing_key" // hex; made when first asked for
+	metaKey        = "signing_key" // hex; where an earlier version kept its only key
+	metaKeysLock   = "keys_lock"   // locked by whoever changes the signing keys
 	metaAdmins     = "admins_lock" // locked by whoever may take away an admin, so that two such writes queue
 )
 
@@ -30,7 +31,7 @@ func (metaRow) TableName() string { return "meta" }
 // prepareMeta makes the rows that must be there; present ones stay.
 func (s *Store) prepareMeta(ctx context.Context) error {
 	return s.write(ctx, func(t *tx) error {
-		rows := []metaRow{{metaDeployment, newDeploymentID()}, {metaEpoch, ""}, {metaAdmins, ""}}
+		rows := []metaRow{{metaDeployment, newDeploymentID()}, {metaEpoch, ""}, {metaAdmins, ""}, {metaKeysLock, ""}}
 		return t.Clauses(clause.OnConflict{DoNothing: true}).Create(&rows).Error
 	})
 }
@@ -69,29 +70,6 @@ func (s *Store) NewDeploymentID(ctx context.Context, o model.Origin) (string, er
 
 func deploymentJSON(id string) json.RawMessage {
 	return json.RawMessage(`{"deployment_id":"` + id + `"}`)
-}
-
-// SigningKey returns the key with which logins are signed. The first call keeps fresh and returns it; every later one,
-// on any server, returns that same key.
-func (s *Store) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
-	var kept string
-	err := s.write(ctx, func(t *tx) error {
-		row := metaRow{metaKey, hex.EncodeToString(fresh)}
-		if err := t.Clauses(clause.OnConflict{DoNothing: true}).Create(&row).Error; err != nil {
-			return err
-		}
-		var err error
-		kept, err = t.lockMeta(metaKey)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	key, err := hex.DecodeString(kept)
-	if err != nil {
-		return nil, internal(err)
-	}
-	return key, nil
 }
 
 func (s *Store) meta(ctx context.Context, name string) (string, error) {

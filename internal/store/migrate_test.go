@@ -68,25 +68,6 @@ func TestIdentityIsReplacedWithAChange(t *testing.T) {
 	})
 }
 
-// Every server signs logins with the same key, whoever came first.
-func TestSigningKeyIsOneForAllServers(t *testing.T) {
-	onBoth(t, func(t *testing.T, d database) {
-		servers := []*store.Store{d.migrated(t), d.open(t)}
-		keys := make([][]byte, 8)
-		for _, err := range together(len(keys), func(i int) (err error) {
-			keys[i], err = servers[i%2].SigningKey(t.Context(), []byte(strings.Repeat(string(rune('a'+i)), 32)))
-			return err
-		}) {
-			ok(t, err)
-		}
-		for _, key := range keys {
-			if len(key) != 32 || string(key) != string(keys[0]) {
-				t.Errorf("keys %q", keys)
-			}
-		}
-	})
-}
-
 // A wrong setting ends the start with one line that says what is wrong, and never with the password.
 func TestOpenSaysInOneLineWhatIsWrong(t *testing.T) {
 	const password = "s3cr3t-pass"
