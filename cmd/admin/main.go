@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -20,6 +21,9 @@ func run() int {
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "admin:", app.Explain(err))
+		if errors.Is(err, app.ErrTampered) {
+			return 2
+		}
 		return 1
 	}
 	return 0

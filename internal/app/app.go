@@ -17,11 +17,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/headgate/headgate/internal/api"
+	"github.com/headgate/headgate/internal/audit"
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/reconcile"
 	"github.com/headgate/headgate/internal/store"
+	"github.com/headgate/headgate/internal/webhook"
 	"github.com/headgate/headgate/web"
 )
 
@@ -40,10 +42,15 @@ type App struct {
 	rdb        redis.UniversalClient
 	engine     *bucket.Engine
 	reconciler *reconcile.Reconciler
+	recorder   *audit.Recorder
+	people     *auth.Service
+	limits     *loginLimits
+	chain      *chainKeeper
 	listener   net.Listener
 	server     *http.Server
 
 	certificates *certificates // nil: plain HTTP
+	webhooks     *webhook.Deliverer
 }
 
 // New opens everything that the server needs: the address, Redis, the database. It fails with one clear line; what had
@@ -159,20 +166,24 @@ func (p poolLog) Printf(ctx context.Context, format string, v ...any) {
 }
 
 func (a *App) wire(ctx context.Context) error {
-	key, err := auth.LoadKey(ctx, a.store)
-	if err != nil {
+	if err := a.openChain(ctx); err != nil {
 		return err
 	}
-	people, err := auth.New(auth.Config{Store: a.store, Keys: [][]byte{key}, Log: a.log})
-	if err != nil {
+	if err := a.openPeople(); err != nil {
 		return err
 	}
 	a.reconciler = reconcile.New(reconcile.Config{Store: a.store, Engine: a.engine, Log: a.log, RepairEvery: a.cfg.RepairInterval})
+	signOn, err := a.openSignOn(ctx)
+	if err != nil {
+		return err
+	}
+	a.openWebhooks()
 	handler := api.New(api.Config{
-		Store: a.store, Auth: people, Pusher: pusher{a.reconciler}, Live: live{a.engine}, Health: health{a},
+		Webhooks: webhookCalls{a.webhookGuard(), webhook.NewSender(a.webhookGuard(), time.Now)},
+		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler}, Live: live{a.engine}, Health: health{a},
 		Console: web.Handler(), Log: a.log, Embedded: a.cfg.Embedded, TrustedProxies: a.cfg.TrustedProxies,
 		ProxyHeader: a.cfg.ProxyHeader, MaxRequests: a.cfg.MaxRequests,
-		SecureCookies: a.cfg.SecureCookies,
+		SecureCookies: a.cfg.SecureCookies, SignOn: signOn, LocalLoginOff: !a.cfg.LocalLogin,
 	})
 	a.server = api.NewServer(handler, a.log)
 	return nil
@@ -195,6 +206,10 @@ func (a *App) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { a.reconciler.Run(background) })
 	parts.Go(func() { a.sweepSessions(background) })
+	parts.Go(func() { a.people.KeepKeys(background) })
+	parts.Go(func() { a.webhooks.Run(background) })
+	parts.Go(func() { a.recorder.Run(background) })
+	parts.Go(func() { a.chain.run(background) })
 	if a.certificates != nil {
 		parts.Go(func() { a.certificates.follow(background) })
 	}
@@ -218,6 +233,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	stop()
 	parts.Wait()
+	a.closeChain()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -250,6 +266,9 @@ func (a *App) Close() {
 	}
 	if a.certificates != nil {
 		a.certificates.close()
+	}
+	if a.limits != nil {
+		a.limits.Close()
 	}
 	if a.rdb != nil {
 		_ = a.rdb.Close()

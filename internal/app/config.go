@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/headgate/headgate/internal/api"
+	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
 )
 
@@ -39,6 +41,14 @@ type Config struct {
 	ProxyHeader    api.ProxyHeader // in which headers they do
 	MaxRequests    int             // requests in work at the same time
 
+	PublicURL  string // the console as browsers know it: scheme and host; needed with OIDC
+	LocalLogin bool   // names and passwords count; else only single sign-on
+	OIDC       OIDC
+
+	AuditKey string // private key (PEM) that signs the history's checkpoints; empty: one that the database keeps
+
+	WebhookAllowPrivate bool // webhooks may point to private addresses, and use plain HTTP
+
 	RepairInterval time.Duration // how often all of Redis is compared with the database
 	LogLevel       slog.Level
 	LogJSON        bool
@@ -56,9 +66,13 @@ func Defaults() Config {
 		Demo:                true,
 		ProxyHeader:         api.XForwarded,
 		MaxRequests:         api.DefaultMaxRequests,
-		RepairInterval:      15 * time.Second,
-		LogLevel:            slog.LevelInfo,
-		Version:             "development",
+		LocalLogin:          true,
+		OIDC: OIDC{
+			Scopes: defaultScopes, UsernameClaim: auth.DefaultUsernameClaim, GroupsClaim: auth.DefaultGroupsClaim, Create: auth.AdmitMapped,
+		},
+		RepairInterval: 15 * time.Second,
+		LogLevel:       slog.LevelInfo,
+		Version:        "development",
 	}
 }
 
@@ -68,7 +82,10 @@ type setting struct {
 	set  func(c *Config, value string) error
 }
 
-var settings = []setting{
+// settings are all of them.
+var settings = slices.Concat(baseSettings, auditSettings, oidcSettings)
+
+var baseSettings = []setting{
 	{"HEADGATE_LISTEN", text(func(c *Config) *string { return &c.Listen })},
 	{"HEADGATE_MYSQL_DSN", text(func(c *Config) *string { return &c.MySQLDSN })},
 	{"HEADGATE_REDIS_URL", text(func(c *Config) *string { return &c.RedisURL })},
@@ -88,6 +105,7 @@ var settings = []setting{
 		}
 		return nil
 	}},
+	{"HEADGATE_WEBHOOK_ALLOW_PRIVATE", toggle(func(c *Config) *bool { return &c.WebhookAllowPrivate })},
 	{"HEADGATE_TRUSTED_PROXIES", func(c *Config, v string) error {
 		for part := range strings.SplitSeq(v, ",") {
 			prefix, err := netip.ParsePrefix(strings.TrimSpace(part))
@@ -186,7 +204,7 @@ func (c *Config) Validate() error {
 	} else {
 		faults = append(faults, c.validateServers())
 	}
-	faults = append(faults, address("HEADGATE_LISTEN", c.Listen))
+	faults = append(faults, address("HEADGATE_LISTEN", c.Listen), c.validateLogin())
 	if (c.TLSCertFile == "") != (c.TLSKeyFile == "") {
 		faults = append(faults, errors.New("HEADGATE_TLS_CERT_FILE and HEADGATE_TLS_KEY_FILE belong together; set both or neither"))
 	}

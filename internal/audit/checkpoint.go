@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"context"
 	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -26,9 +25,6 @@ type Checkpoint struct {
 	Key       ed25519.PublicKey
 	Signature []byte
 }
-
-// CheckpointSink is told of every new checkpoint of this server.
-type CheckpointSink func(ctx context.Context, c Checkpoint)
 
 const checkpointName = "headgate-checkpoint:1"
 
