@@ -62,6 +62,7 @@ func (s *server) routes(r *routes) {
 	get(r, "/tokens", auth.Self, s.listTokens, "listTokens", "List one's own API tokens, or everybody's")
 	post(r, "/tokens", auth.Self, s.createToken, "createToken", "Make an API token; the answer shows its secret this once", answers(http.StatusCreated))
 	del(r, "/tokens/{id}", auth.Self, s.revokeToken, "revokeToken", "Revoke an API token for good", answers(http.StatusNoContent))
+	get(r, "/service-accounts", auth.TokenManage, s.listServiceAccounts, "listServiceAccounts", "List the service accounts")
 	post(r, "/service-accounts", auth.TokenManage, s.createServiceAccount, "createServiceAccount", "Make an account that only programs use, by API tokens", answers(http.StatusCreated))
 
 	get(r, "/changes", auth.AuditRead, s.listChanges, "listChanges", "The whole change log, newest first")

@@ -136,6 +136,22 @@ func (s *server) revokeToken(ctx context.Context, in *struct {
 	return nil, s.Store.RevokeToken(ctx, in.ID, owner, originOf(ctx, in.Reason))
 }
 
+func (s *server) listServiceAccounts(ctx context.Context, in *struct {
+	Paged
+	Search string `query:"search" doc:"part of the name or the display name"`
+}) (*listed[User], error) {
+	service := true
+	q := model.UserQuery{Search: in.Search, Service: &service, Cursor: in.Cursor, Limit: in.Limit}
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	page, err := s.Store.Users(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, func(u model.User) User { return showUser(ctx, u) }), nil
+}
+
 func (s *server) createServiceAccount(ctx context.Context, in *struct{ Body ServiceAccountCreate }) (*versioned[User], error) {
 	u := model.User{Name: in.Body.Name, DisplayName: in.Body.DisplayName, Role: in.Body.Role}
 	var reserved error

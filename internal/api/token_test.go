@@ -177,6 +177,12 @@ func TestServiceAccountActsOnlyThroughTokens(t *testing.T) {
 		robot.do("GET", bucketPath, nil).want(t, http.StatusOK) // of its app
 		robot.do("PUT", bucketPath, definition(nil), "If-Match", `"1"`).problem(t, http.StatusForbidden)
 
+		var accounts api.List[api.User]
+		admin.do("GET", serviceAccounts, nil).want(t, http.StatusOK).into(t, &accounts)
+		if len(accounts.Items) != 1 || accounts.Items[0].Name != "robot" {
+			t.Errorf("service accounts %+v", accounts.Items)
+		}
+
 		// Nobody logs in as it.
 		w.browser().do("POST", loginPath, credentials("robot", "")).want(t, http.StatusUnauthorized)
 		if p := admin.do("POST", users+"/robot/password", map[string]any{"password": "a long enough phrase 7"}); p.status == http.StatusNoContent {

@@ -81,6 +81,7 @@ type UserQuery struct {
 	Search   string // part of the name or the display name, 0..200 characters
 	Role     Role
 	Disabled *bool  // nil = both
+	Service  *bool  // service accounts, or people; nil = both
 	Sort     string // SortName (default), SortUpdated; "-" before it turns it round
 	Cursor   string
 	Limit    int // 1..200; 0 = 50

@@ -83,6 +83,9 @@ func (s *Store) Users(ctx context.Context, q model.UserQuery) (model.Page[model.
 		if q.Disabled != nil {
 			query = query.Where("users.disabled = ?", *q.Disabled)
 		}
+		if q.Service != nil {
+			query = query.Where("users.service = ?", *q.Service)
+		}
 		return orderOf(q.Sort).after(query, place, limit).Find(&rows).Error
 	})
 	rows, page.Next = cut(rows, limit, scope, func(r userRow) any { return namePlace{r.Name, r.UpdatedAt.UTC()} })
