@@ -82,11 +82,14 @@ func DecodeInstalled(name string, hash map[string]string) (Installed, error) {
 func Scripts() map[string]string {
 	all := map[string]string{
 		"acquire_all": acquireAllScripts[1<<4-1]().text, "acquire_all token_bucket": acquireAllScripts[1]().text, "lease": leaseScript.text,
-		"install": installScript.text, "remove": removeScript.text, "restart": restartScript.text, "adopt": adoptScript.text, "epoch": epochScript.text,
+		"remove": removeScript.text, "restart": restartScript.text, "adopt": adoptScript.text, "epoch": epochScript.text,
 	}
 	for algorithm, s := range acquireScripts {
 		all["acquire "+algorithm] = s.text
 		all["give_back "+algorithm] = giveBackScripts[algorithm].text
+	}
+	for algorithm, s := range installScripts {
+		all["install "+algorithm] = s.text
 	}
 	return all
 }

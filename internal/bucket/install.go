@@ -92,7 +92,7 @@ func (e *Engine) installCopies(ctx context.Context, d Definition, o InstallOptio
 	args := installArgs(d, o.Lost || shards == d.Shards, o.Deployment)
 	requests := make([]request, 0, last)
 	for _, key := range copies[:last] {
-		r := newRequest(installScript, 1, len(args))
+		r := newRequest(installScripts[d.Algorithm], 1, len(args))
 		r.args = append(append(r.args, key), args...)
 		requests = append(requests, r)
 	}
@@ -106,7 +106,7 @@ func (e *Engine) installCopies(ctx context.Context, d Definition, o InstallOptio
 		return InstallResult{}, err
 	}
 	keys := append([]string{copies[last]}, e.listableStates(d.Name, d.Partition, d.Apps)...)
-	value, err := e.run(ctx, installScript, keys, installArgs(d, o.Lost, o.Deployment)...)
+	value, err := e.run(ctx, installScripts[d.Algorithm], keys, installArgs(d, o.Lost, o.Deployment)...)
 	result, err := sent{value, err}.install()
 	switch {
 	case err != nil:

@@ -22,10 +22,9 @@ type script struct {
 
 // Every algorithm has a chunk that makes a table of the same functions.
 const (
-	common       = "arith head rules"
-	everyChunk   = common + " token window fixed sliding log"
-	theAlgorithm = "local algorithm = "
-	allOfThem    = "local algorithms = {token_bucket = token, fixed_window = fixed, sliding_window = sliding, sliding_log = log, concurrency = {}}"
+	common         = "arith head rules"
+	theAlgorithm   = "local algorithm = "
+	someAlgorithms = "local algorithms = "
 )
 
 var (
@@ -49,8 +48,15 @@ var (
 		SlidingWindow: compose(common+" window sliding", theAlgorithm+"sliding", "give_back"),
 		SlidingLog:    compose(common+" window log", theAlgorithm+"log", "give_back"),
 	}
+	// installScripts carry the definition's algorithm alone: what an earlier one left is of another generation.
+	installScripts = map[string]*script{
+		TokenBucket:   compose(common+" token", someAlgorithms+"{token_bucket = token}", "install"),
+		FixedWindow:   compose(common+" window fixed", someAlgorithms+"{fixed_window = fixed}", "install"),
+		SlidingWindow: compose(common+" window sliding", someAlgorithms+"{sliding_window = sliding}", "install"),
+		SlidingLog:    compose(common+" window log", someAlgorithms+"{sliding_log = log}", "install"),
+		Concurrency:   compose(common, someAlgorithms+"{concurrency = {}}", "install"),
+	}
 	leaseScript   = compose(common, "", "lease")
-	installScript = compose(everyChunk, allOfThem, "install")
 	removeScript  = compose(common, "", "remove")
 	restartScript = compose(common, "", "restart")
 	adoptScript   = compose(common, "", "adopt")
