@@ -1,14 +1,10 @@
 package store_test
 
 import (
-	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"os"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,34 +16,10 @@ import (
 	"github.com/headgate/headgate/internal/testenv"
 )
 
-// documentedUser makes the user whose statements stand in docs/security.md, for one database, and returns its DSN.
+// documentedUser is a user of docs/security.md.
 func documentedUser(t testing.TB, dsn, block string) string {
 	t.Helper()
-	text := must(os.ReadFile("../../docs/security.md"))(t)
-	found := regexp.MustCompile("(?s)```" + block + "\n(.*?)```").FindSubmatch(text)
-	if found == nil {
-		t.Fatalf("docs/security.md has no block %s", block)
-	}
-	cfg := must(mysql.ParseDSN(dsn))(t)
-	statements := string(found[1])
-	name := regexp.MustCompile(`CREATE USER '([^']+)'`).FindStringSubmatch(statements)[1]
-	password := regexp.MustCompile(`IDENTIFIED BY '([^']+)'`).FindStringSubmatch(statements)[1]
-	own := "hg-" + rand.Text()[:16]
-	statements = strings.NewReplacer("'"+name+"'", "'"+own+"'", " headgate.", " "+cfg.DBName+".").Replace(statements)
-	db := must(sql.Open("mysql", dsn))(t)
-	t.Cleanup(func() {
-		_, err := db.Exec("DROP USER '" + own + "'@'%'")
-		ok(t, err)
-		ok(t, db.Close())
-	})
-	for statement := range strings.SplitSeq(statements, ";") {
-		if strings.TrimSpace(statement) != "" {
-			_, err := db.ExecContext(t.Context(), statement)
-			ok(t, err)
-		}
-	}
-	cfg.User, cfg.Passwd = own, password
-	return cfg.FormatDSN()
+	return testenv.DocumentedUser(t, dsn, "../../docs/security.md", block)
 }
 
 // denied tells whether MySQL refused for want of a right.

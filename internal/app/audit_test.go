@@ -1,0 +1,296 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/headgate/headgate/internal/audit"
+	"github.com/headgate/headgate/internal/model"
+	"github.com/headgate/headgate/internal/store"
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+const securityPage = root + "/docs/security.md"
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// history is a migrated database with its store.
+func history(t *testing.T, now func() time.Time) (dsn string, s *store.Store) {
+	t.Helper()
+	dsn = testenv.MySQL(t)
+	s, err := store.Open(t.Context(), store.Config{MySQLDSN: dsn, Now: now, Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return dsn, s
+}
+
+func add(t *testing.T, s *store.Store, n int) {
+	t.Helper()
+	for i := range n {
+		c := model.Change{Actor: fmt.Sprint("u", i), Action: model.ActionLogin, TargetKind: model.TargetUser}
+		if err := s.AppendChange(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func exec(t *testing.T, dsn, query string, args ...any) {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keeper signs with a fresh key, and says in the log what it finds.
+func keeper(t *testing.T, s *store.Store) (*chainKeeper, *bytes.Buffer) {
+	t.Helper()
+	signer, err := audit.SignerOf(audit.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	return &chainKeeper{store: s, signer: signer, log: slog.New(slog.NewTextHandler(&said, nil))}, &said
+}
+
+// A server that works under the documented rights records what is refused, folds what is repeated, and when it stops
+// its history ends with a signed checkpoint.
+func TestServerUnderTheDocumentedRightsLeavesASignedHistory(t *testing.T) {
+	dsn, s := history(t, nil)
+	redis, prefix := testenv.Redis(t)
+	private, public, err := NewAuditKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Defaults()
+	cfg.Listen, cfg.MySQLDSN = "127.0.0.1:0", testenv.DocumentedUser(t, dsn, securityPage, "sql-serving")
+	cfg.RedisURL, cfg.RedisPrefix = "redis://"+redis+"/0", prefix
+	cfg.AdminPassword, cfg.AuditKey = "a-password-of-some-length", private
+	server, err := New(t.Context(), cfg, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Run(ctx) }()
+	for range 8 {
+		logIn(t, server.URL(), "admin", "wrong")
+	}
+	stop()
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	server.Close()
+	page, err := s.Changes(t.Context(), model.ChangeQuery{Action: model.ActionLoginRefused})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events int64
+	for _, c := range page.Items {
+		events += c.Count
+	}
+	if events != 8 || len(page.Items) > 4 {
+		t.Errorf("%d refused logins in %d rows, want 8 in at most 4: first and repeated, wrong and held off", events, len(page.Items))
+	}
+	report, err := VerifyAudit(t.Context(), cfg, quiet(), VerifyOptions{PublicKeys: []string{public}})
+	if err != nil || report.Checkpoints != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if c, _, err := s.LastCheckpoint(t.Context()); err != nil || c.Seq != report.Last {
+		t.Errorf("the last checkpoint is of row %d, the last row is %d; %v", c.Seq, report.Last, err)
+	}
+}
+
+func logIn(t *testing.T, url, name, password string) {
+	t.Helper()
+	body := strings.NewReader(fmt.Sprintf(`{"name":%q,"password":%q}`, name, password))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/v1/auth/login", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, answer.Body)
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusUnauthorized && answer.StatusCode != http.StatusTooManyRequests {
+		t.Fatalf("status %d", answer.StatusCode)
+	}
+}
+
+// A checkpoint is made when the chain has grown and only then, stands in the log as one text, and can be verified with.
+func TestCheckpointsFollowTheChain(t *testing.T) {
+	dsn, s := history(t, nil)
+	k, said := keeper(t, s)
+	other, _ := keeper(t, s)
+	k.sign(t.Context())
+	if said.Len() > 0 {
+		t.Errorf("an empty chain was signed: %s", said)
+	}
+	for range 3 {
+		add(t, s, 2)
+		k.sign(t.Context())
+		other.sign(t.Context())
+		k.sign(t.Context())
+	}
+	points, err := s.Checkpoints(t.Context(), 0, 10)
+	if err != nil || len(points) != 3 || points[2].Seq != 6 {
+		t.Fatalf("checkpoints %v, %v", points, err)
+	}
+	log := filepath.Join(t.TempDir(), "headgate.log")
+	if err := os.WriteFile(log, said.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := VerifyOptions{Checkpoints: []string{"@" + log}, PublicKeys: []string{audit.PublicText(k.signer.Public())}}
+	report, err := VerifyAudit(t.Context(), Config{MySQLDSN: dsn}, quiet(), o)
+	if err != nil || report.Checkpoints != 6 || strings.Contains(said.String(), "tampered") {
+		t.Errorf("%+v, %v; log:\n%s", report, err, said)
+	}
+}
+
+// A running server notices what is done to the rows that it has not signed yet, and to the chain's end.
+func TestRunningServerNoticesTampering(t *testing.T) {
+	for name, tamper := range map[string]func(t *testing.T, dsn string){
+		"altered":  func(t *testing.T, dsn string) { exec(t, dsn, "UPDATE changes SET reason = 'x' WHERE id = 5") },
+		"removed":  func(t *testing.T, dsn string) { exec(t, dsn, "DELETE FROM changes WHERE id = 5") },
+		"the last": func(t *testing.T, dsn string) { exec(t, dsn, "DELETE FROM changes WHERE id = 6") },
+		"set back": func(t *testing.T, dsn string) {
+			exec(t, dsn, "UPDATE audit_head h, changes c SET h.seq = 3, h.hash = c.hash WHERE c.id = 3")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn, s := history(t, nil)
+			k, said := keeper(t, s)
+			add(t, s, 4)
+			k.sign(t.Context())
+			add(t, s, 2)
+			tamper(t, dsn)
+			k.sign(t.Context())
+			if !strings.Contains(said.String(), "tampered") {
+				t.Errorf("nothing was noticed:\n%s", said)
+			}
+			said.Reset()
+			k.sign(t.Context())
+			if strings.Contains(said.String(), "tampered") {
+				t.Errorf("it is told again and again:\n%s", said)
+			}
+			if _, err := VerifyAudit(t.Context(), Config{MySQLDSN: dsn}, quiet(), VerifyOptions{}); !errors.Is(err, ErrTampered) {
+				t.Errorf("verification answers %v", err)
+			}
+		})
+	}
+}
+
+// An export verifies without database and settings; altered, it does not; broken off, it can't be verified.
+func TestExportVerifiesOffline(t *testing.T) {
+	_, s := history(t, nil)
+	add(t, s, 20)
+	rows, err := s.AuditEntries(t.Context(), model.ChangeQuery{}, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := audit.NewLineWriter(&out)
+	for i := range rows {
+		if err := w.Write(&rows[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole := out.String()
+	for name, test := range map[string]struct {
+		export string
+		want   error
+	}{
+		"whole":      {whole, nil},
+		"altered":    {strings.Replace(whole, `"actor":"u7"`, `"actor":"u8"`, 1), ErrTampered},
+		"broken off": {whole[:strings.LastIndex(whole, `{"end"`)], audit.ErrCutShort},
+	} {
+		o := VerifyOptions{Export: "-", Stdin: strings.NewReader(test.export)}
+		report, err := VerifyAudit(t.Context(), Config{}, quiet(), o)
+		if !errors.Is(err, test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !errors.Is(err, audit.ErrCutShort) && test.want == nil != strings.Contains(AuditSummary(report, o), "as it was written: rows 1 to 20") {
+			t.Errorf("%s: %s", name, AuditSummary(report, o))
+		}
+	}
+}
+
+// Retention removes what is old enough, tells so in the history, and leaves one that verifies; a second call has
+// nothing to do, and a history that was tampered with is left alone.
+func TestPruneRemovesOldHistoryAndSaysSo(t *testing.T) {
+	old := time.Now().Add(-60 * 24 * time.Hour)
+	at := old
+	dsn, s := history(t, func() time.Time { return at })
+	add(t, s, 25)
+	k, _ := keeper(t, s)
+	deployment := must(s.DeploymentID(t.Context()))(t)
+	signed := must(k.signer.Sign(deployment, must(s.AuditHead(t.Context()))(t), old))(t)
+	must(s.AddCheckpoint(t.Context(), signed))(t)
+	at = time.Now()
+	add(t, s, 10)
+	k.sign(t.Context())
+	cfg := Config{MySQLDSN: testenv.DocumentedUser(t, dsn, securityPage, "sql-maintenance")}
+	month := PruneOptions{OlderThan: PruneLeast}
+
+	if _, err := PruneAudit(t.Context(), cfg, quiet(), PruneOptions{OlderThan: PruneLeast - time.Hour}); err == nil {
+		t.Error("rows younger than the least age may be removed")
+	}
+	dry := month
+	dry.DryRun = true
+	if said := must(PruneAudit(t.Context(), cfg, quiet(), dry))(t); !strings.Contains(said, "Rows 1 to 25 would be removed") {
+		t.Error(said)
+	}
+	if kept := must(s.KeptChanges(t.Context()))(t); kept.First != 1 || kept.Last != 35 {
+		t.Fatalf("a dry run removed rows: %+v", kept)
+	}
+	if said := must(PruneAudit(t.Context(), cfg, quiet(), month))(t); said != "25 rows were removed; the history begins with row 26." {
+		t.Error(said)
+	}
+	report := must(VerifyAudit(t.Context(), cfg, quiet(), VerifyOptions{Checkpoints: []string{signed.String()}}))(t)
+	if report.First != 26 || report.Last != 36 || report.PrunedTo != 25 {
+		t.Errorf("report %+v", report)
+	}
+	if said := must(PruneAudit(t.Context(), cfg, quiet(), month))(t); !strings.Contains(said, "Nothing to remove") {
+		t.Error(said)
+	}
+	exec(t, dsn, "UPDATE changes SET reason = 'x' WHERE id = 30")
+	if _, err := PruneAudit(t.Context(), cfg, quiet(), month); !errors.Is(err, ErrTampered) {
+		t.Errorf("a history that was tampered with is pruned: %v", err)
+	}
+}
+
+func must[T any](value T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
