@@ -50,6 +50,11 @@ bench: ## Run Headgate's SDK beside other limiters, about 7 minutes; ARGS="-h" t
 bench-docs: ## Run the benchmark and put its figures and plots into docs/benchmarks.md
 	@$(MAKE) --no-print-directory bench ARGS="-publish ../docs $(ARGS)"
 
+.PHONY: bench-audit
+bench-audit: ## Verify a history of a million rows on a real database, and print how long it takes
+	@scripts/deps.sh mariadb
+	go test ./internal/store -run '^$$' -bench Verify -benchtime 1x -timeout 30m -v
+
 .PHONY: openapi
 openapi: ## Write docs/openapi.json anew from the routes
 	go run ./cmd/admin openapi > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
