@@ -27,7 +27,7 @@ the path of a file that holds the value.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(serveCommand(), migrateCommand(), userCommand(), syncCommand(), auditCommand(), openapiCommand())
+	cmd.AddCommand(serveCommand(), migrateCommand(), userCommand(), keysCommand(), syncCommand(), auditCommand(), openapiCommand())
 	return cmd
 }
 

@@ -2,13 +2,11 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/headgate/headgate/internal/api"
-	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/reconcile"
@@ -28,25 +26,6 @@ func Migrate(ctx context.Context, cfg Config, log *slog.Logger) error {
 		return err
 	}
 	return s.Close()
-}
-
-// ResetPassword gives a user a new, generated password, which it returns, and ends the user's sessions.
-func ResetPassword(ctx context.Context, cfg Config, log *slog.Logger, name string) (string, error) {
-	s, err := openDatabase(ctx, cfg, log)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = s.Close() }()
-	u, err := s.User(ctx, name)
-	if err != nil {
-		return "", err
-	}
-	password := rand.Text()
-	hash, err := auth.NewHasher(auth.DefaultHashing).Hash(ctx, password)
-	if err != nil {
-		return "", err
-	}
-	return password, s.SetPassword(ctx, u.ID, hash, commandOrigin)
 }
 
 // SyncNow compares all of Redis with the database, mends what differs and tells what it found.

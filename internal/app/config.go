@@ -208,9 +208,7 @@ func (c *Config) Validate() error {
 	if (c.TLSCertFile == "") != (c.TLSKeyFile == "") {
 		faults = append(faults, errors.New("HEADGATE_TLS_CERT_FILE and HEADGATE_TLS_KEY_FILE belong together; set both or neither"))
 	}
-	if c.AdminPassword != "" && model.ValidatePassword(c.AdminPassword) != nil {
-		faults = append(faults, fmt.Errorf("HEADGATE_ADMIN_PASSWORD must have %d..%d characters", model.PasswordMin, model.PasswordMax))
-	}
+	faults = append(faults, c.checkAdminPassword())
 	if c.RedisPrefix == "" || strings.ContainsAny(c.RedisPrefix, "{} \t\r\n") || len(c.RedisPrefix) > 64 {
 		faults = append(faults, errors.New("HEADGATE_REDIS_PREFIX must be 1..64 characters without braces and spaces"))
 	}

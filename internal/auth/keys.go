@@ -23,7 +23,7 @@ const (
 	// KeyProves is how long an older key proves on: the life of the longest token, and time for slow servers.
 	KeyProves = SessionIdle + time.Hour
 	// keysEvery is how often a server reads the keys, and looks whether they are too old.
-	keysEvery = 20 * time.Second
+	keysEvery = 10 * time.Second
 	// keysAgain is how often at most it reads them because a token names one that it does not know.
 	keysAgain = time.Second
 )

@@ -44,6 +44,7 @@ func TestImpossibleStartEndsWithOneClearLine(t *testing.T) {
 		{"a taken port", []string{"HEADGATE_LISTEN=" + taken.Addr().String(), "HEADGATE_DATA_DIR=" + t.TempDir(), "HEADGATE_EMBEDDED_REDIS_LISTEN=127.0.0.1:0"}, []string{"serve", "--embedded"}, "HEADGATE_LISTEN"},
 		{"a taken port of the embedded Redis", []string{listen, "HEADGATE_EMBEDDED_REDIS_LISTEN=" + taken.Addr().String(), "HEADGATE_DATA_DIR=" + t.TempDir()}, []string{"serve", "--embedded"}, "HEADGATE_EMBEDDED_REDIS_LISTEN"},
 		{"a short first password", []string{listen, redisURL, "HEADGATE_MYSQL_DSN=" + testenv.MySQL(t), "HEADGATE_ADMIN_PASSWORD=short"}, []string{"serve"}, "HEADGATE_ADMIN_PASSWORD must have 12..128"},
+		{"a common first password", []string{listen, redisURL, "HEADGATE_MYSQL_DSN=" + testenv.MySQL(t), "HEADGATE_ADMIN_PASSWORD=Password1234!"}, []string{"serve"}, "HEADGATE_ADMIN_PASSWORD must not be one of the most common passwords"},
 		{"a setting of the wrong type", []string{"HEADGATE_DEMO=perhaps"}, []string{"serve", "--embedded"}, "HEADGATE_DEMO must be on or off"},
 		{"an unknown flag", nil, []string{"serve", "--embedding"}, "unknown flag"},
 	}
