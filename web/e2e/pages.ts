@@ -17,6 +17,10 @@ const slotsName = 'e2e-slots';
 export async function ensureSamples(request: APIRequestContext): Promise<void> {
   if ((await request.get(`/api/v1/buckets/${sampleName}`)).ok()) return;
   await ensureTokenBucket(request);
+  const token = await request.post('/api/v1/tokens', {
+    data: { name: 'nightly-report', scopes: ['read', 'write'], expires_in_days: 7, reason: 'The report of the night' },
+  });
+  expect(token.status(), await token.text()).toBe(201);
   const slots = { name: slotsName, description: 'Report exports that run at once.', algorithm: 'concurrency', max_permits: 4, period_ms: 30_000 };
   const made = await request.post('/api/v1/buckets', {
     data: { ...slots, apps: ['checkout'], owners: [logins().owner.name], partition: 'shared', reason: 'The export servers run four' },
@@ -143,6 +147,38 @@ export const visits: Visit[] = [
   {
     name: 'person-create',
     path: '/people',
+    who: 'admin',
+    prepare: async (page) => {
+      await page.locator('main button').first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  { name: 'tokens', path: '/tokens', who: 'owner' },
+  { name: 'tokens-everyones', path: '/tokens?all=true', who: 'admin' },
+  { name: 'tokens-none', path: '/tokens', who: 'auditor' },
+  {
+    name: 'token-create',
+    path: '/tokens',
+    who: 'admin',
+    prepare: async (page) => {
+      await page.locator('main button').nth(1).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'token-secret',
+    path: '/tokens',
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('main button').first().click();
+      await page.getByRole('dialog').locator('input[type=text], input:not([type])').first().fill(`seen-${Date.now()}`);
+      await page.getByRole('dialog').locator('button[type=submit]').click();
+      await page.getByRole('dialog').getByText(/^hgp_/).first().waitFor();
+    },
+  },
+  {
+    name: 'service-account-create',
+    path: '/tokens',
     who: 'admin',
     prepare: async (page) => {
       await page.locator('main button').first().click();

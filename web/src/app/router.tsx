@@ -51,6 +51,10 @@ export const router = createBrowserRouter([
             lazy: async () => ({ Component: (await import('@/features/people/PeoplePage')).PeoplePage }),
           },
           {
+            path: 'tokens',
+            lazy: async () => ({ Component: (await import('@/features/tokens/TokensPage')).TokensPage }),
+          },
+          {
             path: 'audit',
             lazy: async () => ({ Component: (await import('@/features/audit/AuditPage')).AuditPage }),
           },

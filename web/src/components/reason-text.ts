@@ -7,6 +7,9 @@ const known: Record<string, string> = {
   'no such user': 'no_such_user',
   'the user is disabled': 'disabled',
   'an old refresh token came back; its session was ended': 'reused',
+  'the API token has expired': 'token_expired',
+  'the API token was revoked': 'token_revoked',
+  "the API token's user or maker may not use it now": 'token_suspended',
   'sample data': 'sample_data',
   'first start': 'first_start',
   'command line': 'command_line',
@@ -17,7 +20,7 @@ const known: Record<string, string> = {
 };
 
 const refusal = /^(\S+ \S+) needs (\S+)$/;
-const byServer = new Set(['login', 'login.refused', 'session.reuse']);
+const byServer = new Set(['login', 'login.refused', 'session.reuse', 'token.refused']);
 
 /** The reason of a change in the reader's language. */
 export function reasonText({ action, actor, reason }: Pick<Change, 'action' | 'actor' | 'reason'>, t: TFunction): string {

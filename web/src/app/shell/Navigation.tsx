@@ -1,5 +1,5 @@
 import { NavLink, Stack } from '@mantine/core';
-import { IconApps, IconBucketDroplet, IconHistory, IconUsers } from '@tabler/icons-react';
+import { IconApps, IconBucketDroplet, IconHistory, IconKey, IconUsers } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
@@ -13,6 +13,7 @@ export function Navigation() {
     { to: '/buckets', also: '/create/bucket', label: t('nav.buckets'), icon: IconBucketDroplet, shown: true },
     { to: '/apps', label: t('nav.apps'), icon: IconApps, shown: true },
     { to: '/people', label: t('nav.people'), icon: IconUsers, shown: can(me, 'user.see') },
+    { to: '/tokens', label: t('nav.tokens'), icon: IconKey, shown: true },
     { to: '/audit', label: t('nav.audit'), icon: IconHistory, shown: can(me, 'audit.read') },
   ];
   return (

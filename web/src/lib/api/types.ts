@@ -8,11 +8,14 @@ export type Change = Schemas['Change'];
 export type Live = Schemas['BucketLive'];
 export type Me = Schemas['Me'];
 export type Member = Schemas['Member'];
+export type NewSecret = Schemas['TokenCreated'];
+export type Token = Schemas['Token'];
 export type User = Schemas['User'];
 
 /** What an owner edits, with every field that the API fills in itself when it is left out. */
 export type DefinitionInput = Required<Omit<Schemas['BucketUpdate'], 'reason' | 'rate'>> & { rate: number };
 export type Definition = Pick<Bucket, keyof DefinitionInput>;
 
+export type TokenScope = Token['scopes'][number];
 export type AppRole = Member['role'];
 export type Role = Schemas['UserCreate']['role'];

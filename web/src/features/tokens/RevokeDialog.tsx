@@ -1,0 +1,49 @@
+import { Text, Textarea } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { Token } from '@/lib/api/types';
+import { useSimpleForm } from '@/lib/use-simple-form';
+import { errorText } from '@/components/error-text';
+import { DialogForm, FormDialog } from '@/components/FormDialog';
+import { showDone } from '@/components/notify';
+import { useRevokeToken } from './api/tokens';
+
+/** Asks before a token is revoked for good. */
+export function RevokeDialog({ token, onClose }: { token: Token | null; onClose: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <FormDialog opened={token !== null} onClose={onClose} title={t('tokens.revokeOf', { name: token?.name })}>
+      {token && <RevokeForm token={token} onClose={onClose} />}
+    </FormDialog>
+  );
+}
+
+function RevokeForm({ token, onClose }: { token: Token; onClose: () => void }) {
+  const { t } = useTranslation();
+  const revoke = useRevokeToken();
+  const { form, element, refusal, refused, onSubmit } = useSimpleForm({ initialValues: { reason: '' } });
+  const save = onSubmit(({ reason }) =>
+    revoke.mutate(
+      { id: token.id, reason: reason.trim() },
+      {
+        onSuccess: () => {
+          showDone(t('tokens.revoked', { name: token.name }), t);
+          onClose();
+        },
+        onError: (error) => refused(error, errorText(error, t)),
+      },
+    ),
+  );
+  return (
+    <DialogForm
+      ref={element}
+      onSubmit={save}
+      onCancel={onClose}
+      submitLabel={t('tokens.revoke')}
+      saving={revoke.isPending}
+      refusal={refusal}
+    >
+      <Text>{t('tokens.revokeText')}</Text>
+      <Textarea label={t('tokens.reason')} maxLength={500} data-autofocus {...form.getInputProps('reason')} />
+    </DialogForm>
+  );
+}
