@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/headgate/headgate/internal/api"
-	"github.com/headgate/headgate/internal/audit"
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/store"
 	"github.com/headgate/headgate/internal/webhook"
@@ -66,7 +65,3 @@ func (a *App) openWebhooks() {
 		Store: webhookStore{a.store}, Owner: strings.ToLower(rand.Text()), Guard: a.webhookGuard(), Log: a.log,
 	})
 }
-
-// toldOfCheckpoint is the sink of new checkpoints: endpoints that ask for them are told at once. Those that can't be
-// reached now are told later, since delivering reads the checkpoints from the database.
-func (a *App) toldOfCheckpoint(context.Context, audit.Checkpoint) { a.webhooks.Wake() }
