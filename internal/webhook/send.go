@@ -56,7 +56,7 @@ func (s *Sender) Test(ctx context.Context, w model.Webhook) (model.WebhookAttemp
 
 // send makes one attempt. Only an answer of 200..299 is success.
 func (s *Sender) send(ctx context.Context, w *model.Webhook, e Event) model.WebhookAttempt {
-	at := s.now()
+	at := s.now().UTC().Truncate(time.Microsecond)
 	attempt := model.WebhookAttempt{Event: e.ID, Change: e.Change, At: at}
 	begin := time.Now()
 	attempt.Status, attempt.Error = s.post(ctx, w, e, at)
