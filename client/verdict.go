@@ -65,8 +65,8 @@ func (c *Client) rememberDenial(g *group) {
 	}, g.sent)
 }
 
-// denied refuses a call for which Redis has just refused as much. It is the whole of such a call, so it takes no lock
-// and allocates nothing.
+// denied refuses a call for which Redis has just refused as much. It is the whole of such a call, so it allocates
+// nothing, and takes no lock but, for a key, that of the bucket's list of refused keys.
 func (c *Client) denied(k *known, r *call) (Decision, bool) {
 	if k == nil || r.peek || r.wait > 0 || !c.options.denial {
 		return Decision{}, false
