@@ -285,6 +285,45 @@ func TestPruneRemovesOldHistoryAndSaysSo(t *testing.T) {
 	}
 }
 
+// A removal that was broken off, here after its row and some of the deletions, is finished by the next call.
+func TestPruneFinishesARemovalThatWasBrokenOff(t *testing.T) {
+	at := time.Now().Add(-60 * 24 * time.Hour)
+	dsn, s := history(t, func() time.Time { return at })
+	add(t, s, 25)
+	k, _ := keeper(t, s)
+	point := must(k.signer.Sign(must(s.DeploymentID(t.Context()))(t), must(s.AuditHead(t.Context()))(t), at))(t)
+	must(s.AddCheckpoint(t.Context(), point))(t)
+	at = time.Now()
+	plan := prunePlan{from: 1, to: 25, point: point}
+	if err := tellPrune(t.Context(), s, plan, PruneOptions{OlderThan: PruneLeast}); err != nil {
+		t.Fatal(err)
+	}
+	must(s.DeleteChanges(t.Context(), 25, 10))(t)
+	cfg := Config{MySQLDSN: dsn}
+	if report := must(VerifyAudit(t.Context(), cfg, quiet(), VerifyOptions{}))(t); report.First != 11 {
+		t.Errorf("report %+v", report)
+	}
+	if said := must(PruneAudit(t.Context(), cfg, quiet(), PruneOptions{OlderThan: 4000 * 24 * time.Hour}))(t); !strings.HasPrefix(said, "15 rows were removed") {
+		t.Error(said)
+	}
+	if report := must(VerifyAudit(t.Context(), cfg, quiet(), VerifyOptions{}))(t); report.First != 26 || report.Rows != 1 {
+		t.Errorf("report %+v", report)
+	}
+}
+
+func TestAgesAreReadInDaysAndHours(t *testing.T) {
+	for text, want := range map[string]time.Duration{"400d": 9600 * time.Hour, "720h": 720 * time.Hour, "0d": 0} {
+		if age, err := ParseAge(text); err != nil || age != want {
+			t.Errorf("%s: %s, %v", text, age, err)
+		}
+	}
+	for _, text := range []string{"", "d", "-1d", "1.5d", "999999d", "400", "x"} {
+		if _, err := ParseAge(text); err == nil {
+			t.Errorf("%q was read as an age", text)
+		}
+	}
+}
+
 func must[T any](value T, err error) func(t *testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

@@ -177,18 +177,9 @@ func checkpointsOf(given []string) (all []audit.Checkpoint, err error) {
 func AuditSummary(r audit.Report, o VerifyOptions) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	if !r.OK() {
-		say("The history is NOT as it was written:")
-		for _, f := range r.Faults {
-			say("  row %d: %s: %s", f.Seq, f.Kind, f.Text)
-		}
-	} else if r.Last == 0 {
-		say("No row of the chain is there.")
-	} else {
-		say("The history is as it was written: rows %d to %d, the last with the hash %s.", r.First, r.Last, r.Hash)
-	}
+	summarizeRows(r, say)
 	if r.Unchained > 0 {
-		say("%d rows are from before the chain began; nothing protects them.", r.Unchained)
+		say("Rows from before the chain began, which nothing protects: %d.", r.Unchained)
 	}
 	if r.PrunedTo > 0 {
 		say("Rows up to %d were removed by retention, and a row of the history with a signed checkpoint tells of it.", r.PrunedTo)
@@ -197,10 +188,10 @@ func AuditSummary(r audit.Report, o VerifyOptions) string {
 		say("Rows are left out in %d places: each row that is there is whole, but a filtered export can't show that none was removed.", r.Gaps)
 	}
 	if r.Checkpoints > 0 {
-		say("%d checkpoints agree.", r.Checkpoints)
+		say("Checkpoints that agree: %d.", r.Checkpoints)
 	}
 	if r.Unchecked > 0 {
-		say("%d checkpoints are of rows that could not be compared.", r.Unchecked)
+		say("Checkpoints of rows that could not be compared: %d.", r.Unchecked)
 	}
 	if len(r.Keys) > 0 && !r.KeysGiven {
 		say("They are signed by %s. Is that your key? Give the one that you know with --public-key.", strings.Join(r.Keys, ", "))
@@ -209,4 +200,25 @@ func AuditSummary(r audit.Report, o VerifyOptions) string {
 		say("No checkpoint from outside was given: rows cut off at the end together with their checkpoints would not show.")
 	}
 	return b.String()
+}
+
+func summarizeRows(r audit.Report, say func(format string, args ...any)) {
+	switch {
+	case r.OK() && r.Last == 0:
+		say("No row of the chain is there.")
+		return
+	case r.OK():
+		say("The history is as it was written: rows %d to %d, the last with the hash %s.", r.First, r.Last, r.Hash)
+		return
+	case r.Faults[0].Kind == audit.Unsigned || r.Faults[0].Kind == audit.Foreign:
+		say("The rows hold together, but checkpoints of them can't be relied on:")
+	default:
+		say("The history is NOT as it was written:")
+	}
+	for _, f := range r.Faults {
+		say("  row %d: %s: %s", f.Seq, f.Kind, f.Text)
+	}
+	if r.MoreFaults > 0 {
+		say("  and %d more checkpoints", r.MoreFaults)
+	}
 }

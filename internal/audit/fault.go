@@ -39,7 +39,8 @@ type Report struct {
 	Unchecked   int64    `json:"unchecked"`   // checkpoints of rows that are not kept, or left out of a filtered export
 	Keys        []string `json:"keys"`        // that signed the checkpoints
 	KeysGiven   bool     `json:"keys_given"`  // whether the keys were compared with such as the reader gave
-	Faults      []Fault  `json:"faults"`      // empty when all is well; the first row that is wrong comes first
+	Faults      []Fault  `json:"faults"`      // empty when all is well; the first row that is wrong comes first, then some checkpoints
+	MoreFaults  int64    `json:"more_faults"` // of checkpoints, not listed
 }
 
 // OK tells whether nothing is wrong.

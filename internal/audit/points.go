@@ -32,10 +32,21 @@ func (p *points) init(expect Expect) {
 	}
 }
 
+// otherFaults is how many faults of checkpoints a report lists: with a wrong key, every checkpoint is one.
+const otherFaults = 20
+
+func (v *Verifier) addOther(f *Fault) {
+	if len(v.others) == otherFaults {
+		v.report.MoreFaults++
+		return
+	}
+	v.others = append(v.others, *f)
+}
+
 // AddCheckpoint adds a checkpoint to compare with; it must come before its row does.
 func (v *Verifier) AddCheckpoint(c Checkpoint) {
 	if why := v.points.unsigned(&c); why != "" {
-		v.others = append(v.others, *faultAt(Unsigned, c.Seq, "the checkpoint of row %d %s", c.Seq, why))
+		v.addOther(faultAt(Unsigned, c.Seq, "the checkpoint of row %d %s", c.Seq, why))
 		return
 	}
 	if v.expect.First > 0 && c.First != v.expect.First {
@@ -112,7 +123,7 @@ func (p *points) readIdentity(e *Entry) {
 func (p *points) finish(v *Verifier) {
 	for _, d := range p.apart {
 		if p.expect.Chain != "" && !p.chains[d.chain] {
-			v.others = append(v.others, *foreign(d.seq, d.chain))
+			v.addOther(foreign(d.seq, d.chain))
 		} else if v.fault == nil {
 			v.fault = d.fault
 		}
@@ -122,7 +133,7 @@ func (p *points) finish(v *Verifier) {
 		for _, c := range p.ahead[seq] {
 			switch {
 			case p.expect.Chain != "" && !p.chains[c.Chain]:
-				v.others = append(v.others, *foreign(seq, c.Chain))
+				v.addOther(foreign(seq, c.Chain))
 			case seq <= v.last || v.fault != nil:
 				v.report.Unchecked++
 			default:
@@ -131,7 +142,7 @@ func (p *points) finish(v *Verifier) {
 		}
 	}
 	if cut != nil && !v.expect.Filtered {
-		v.others = append(v.others, *faultOver(CutOff, v.last+1, cut.Seq,
+		v.addOther(faultOver(CutOff, v.last+1, cut.Seq,
 			"the history ends with row %d, and a checkpoint of %s tells of row %d: the rows behind were cut off, or an older copy was put back",
 			v.last, cut.At.Format(timeForm), cut.Seq))
 	} else if cut != nil {

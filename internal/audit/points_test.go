@@ -86,6 +86,22 @@ func TestForgedCheckpointIsRefused(t *testing.T) {
 	}
 }
 
+// With a wrong key every checkpoint is a fault; the report lists some and counts the rest.
+func TestFaultsOfCheckpointsAreBounded(t *testing.T) {
+	ours, theirs := signer(t), signer(t)
+	rows, head := history(0, 50)
+	var points []audit.Checkpoint
+	for seq := int64(1); seq <= 50; seq++ {
+		points = append(points, at(t, theirs, rows, seq))
+	}
+	rows[30].Reason = "x"
+	r := verify(rows, audit.Expect{First: 1, Keys: []ed25519.PublicKey{ours.Public()}}, &head, points...)
+	wantFault(t, r, audit.Altered, 31) // a row that is wrong comes first
+	if len(r.Faults) != 21 || r.MoreFaults != 30 {
+		t.Errorf("%d faults are listed and %d counted", len(r.Faults), r.MoreFaults)
+	}
+}
+
 func TestCheckpointOfAnotherDeploymentIsCalledSo(t *testing.T) {
 	s := signer(t)
 	rows, head := history(0, 20)

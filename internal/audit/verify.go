@@ -22,7 +22,7 @@ type Verifier struct {
 	report Report
 	fault  *Fault   // decided
 	doubt  *suspect // a row that does not fit; what follows tells what was done
-	others []Fault  // of checkpoints
+	others []Fault  // of checkpoints, the first few
 
 	started  bool
 	chained  int64 // rows accepted
