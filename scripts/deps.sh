@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Gets what `make test` needs from the distribution's packages: MariaDB, Redis, Chromium, a C compiler for -race and a
-# CJK font for the screenshots. Installs only what is missing, and only as root or with password-less sudo; otherwise
-# it says what to install and fails.
+# Gets what `make test` needs from the distribution's packages: MariaDB, Redis, Chromium, a C compiler for -race, a
+# CJK font for the screenshots and curl for the documented examples. Installs only what is missing, and only as root or
+# with password-less sudo; otherwise it says what to install and fails.
 #
-# Usage: scripts/deps.sh [mariadb|redis|chromium|cc|cjk-font ...]     (default: all of them)
+# Usage: scripts/deps.sh [mariadb|redis|chromium|cc|cjk-font|curl ...]     (default: all of them)
 #        scripts/deps.sh --packages      prints the Debian packages of all parts and installs nothing
 set -euo pipefail
 
 wanted=("$@")
-[ ${#wanted[@]} -gt 0 ] || wanted=(mariadb redis chromium cc cjk-font)
+[ ${#wanted[@]} -gt 0 ] || wanted=(mariadb redis chromium cc cjk-font curl)
 
 # Servers live in sbin on Debian, which an ordinary user's PATH leaves out.
 PATH="$PATH:/usr/sbin:/usr/local/sbin"
@@ -18,9 +18,10 @@ present() {
     mariadb) [ -n "${HEADGATE_TEST_MYSQL_DSN:-}" ] || command -v mariadbd || command -v mysqld ;;
     redis) command -v redis-server ;; # always: fault tests stop and pause a server of their own
     chromium) [ -n "${HEADGATE_TEST_CHROMIUM:-}" ] || command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    curl) command -v curl ;;
     cc) command -v cc || command -v gcc || command -v clang ;;
     cjk-font) compgen -G '/usr/share/fonts/*/*/*CJK*' || compgen -G '/usr/share/fonts/*/*CJK*' || { command -v fc-list && [ -n "$(fc-list :lang=zh)" ]; } ;;
-    *) echo "deps: unknown part '$1'; known: mariadb redis chromium cc cjk-font" >&2; exit 2 ;;
+    *) echo "deps: unknown part '$1'; known: mariadb redis chromium cc cjk-font curl" >&2; exit 2 ;;
   esac >/dev/null 2>&1
 }
 
@@ -31,11 +32,12 @@ package() {
     chromium) echo chromium ;;
     cc) echo gcc libc6-dev ;;
     cjk-font) echo fonts-noto-cjk ;;
+    curl) echo curl ;;
   esac
 }
 
 if [ "${1:-}" = --packages ]; then
-  for part in mariadb redis chromium cc cjk-font; do package "$part"; done
+  for part in mariadb redis chromium cc cjk-font curl; do package "$part"; done
   exit
 fi
 

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/deps.sh mariadb redis cc
+scripts/deps.sh mariadb redis cc curl
 export CGO_ENABLED=1
 run() { go test -race -shuffle=on -timeout=20m -json "$@"; }
 run_all() {
