@@ -22,8 +22,8 @@ func TestHistoryShowsFieldsAsTheAPINamesThem(t *testing.T) {
 	if got := string(model.AppJSON(&model.App{})); got != `{"description":"","members":[]}` {
 		t.Errorf("app without members: %s", got)
 	}
-	u := model.User{DisplayName: "Bob", Role: model.RoleAdmin, PasswordHash: "secret"}
-	if got := string(model.UserJSON(&u)); got != `{"display_name":"Bob","role":"admin","disabled":false}` {
+	u := model.User{Name: "bob", DisplayName: "Bob", Role: model.RoleAdmin, PasswordHash: "secret"}
+	if got := string(model.UserJSON(&u)); got != `{"name":"bob","display_name":"Bob","role":"admin","disabled":false}` {
 		t.Errorf("user: %s", got)
 	}
 }
