@@ -12,13 +12,15 @@ import (
 
 // The consumers' interfaces are satisfied here or by the packages themselves.
 var (
-	_ api.Store       = (*store.Store)(nil)
-	_ auth.Store      = (*store.Store)(nil)
-	_ auth.KeyStore   = (*store.Store)(nil)
-	_ reconcile.Store = (*store.Store)(nil)
-	_ api.Pusher      = pusher{}
-	_ api.Live        = live{}
-	_ api.Health      = health{}
+	_ api.Store         = (*store.Store)(nil)
+	_ auth.Store        = (*store.Store)(nil)
+	_ auth.KeyStore     = (*store.Store)(nil)
+	_ auth.SignOnStore  = (*store.Store)(nil)
+	_ auth.FlowKeyStore = (*store.Store)(nil)
+	_ reconcile.Store   = (*store.Store)(nil)
+	_ api.Pusher        = pusher{}
+	_ api.Live          = live{}
+	_ api.Health        = health{}
 )
 
 // pusher lets the API push without knowing reconcile.

