@@ -39,6 +39,10 @@ func TestEveryLoginCostsOneHash(t *testing.T) {
 			t.Errorf("%s with %q cost %d hashes", c.name, c.password, made)
 		}
 	}
+	page, err := w.store.Changes(t.Context(), model.ChangeQuery{Action: model.ActionLoginRefused, Target: "sso"})
+	if err != nil || len(page.Items) != 2 || page.Items[0].Reason != "the user has no password here" {
+		t.Errorf("the history of who has no password: %+v, %v", page.Items, err)
+	}
 }
 
 // A hash of another cost is made anew at the next login, once; the password and the sessions stay.
@@ -139,6 +143,11 @@ func TestOwnPasswordIsNotChangedWithoutTheRightProof(t *testing.T) {
 	if page, err := w.store.Changes(t.Context(), model.ChangeQuery{Action: model.ActionLoginRefused}); err != nil || len(page.Items) != 6 {
 		t.Errorf("%d refused attempts are recorded, %v", len(page.Items), err)
 	}
+	bySingleSignOn := auth.Principal{Name: "sso", SessionID: g.SessionID}
+	if _, err := w.store.CreateUser(t.Context(), model.User{Name: "sso", Role: model.RoleMember}, model.Origin{Actor: model.SystemActor}); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, w.ChangePassword(t.Context(), bySingleSignOn, "", "quite another phrase", "", here), model.CodeForbidden)
 	byToken := g.Principal
 	byToken.SessionID = ""
 	wantCode(t, w.ChangePassword(t.Context(), byToken, password, "quite another phrase", "", here), model.CodeForbidden)
