@@ -20,6 +20,7 @@ These commands work on the database, beside running servers, and need no login: 
 do all of it. Each leaves a row in the change history, by "system", with the reason given.`,
 	}
 	cmd.AddCommand(userList(), userCreate(), userReset(), userEnabling(true), userEnabling(false), userRole())
+	cmd.AddCommand(identityCommands()...)
 	return cmd
 }
 

@@ -37,6 +37,9 @@ func (s *Store) LinkIdentity(ctx context.Context, user string, i model.Identity,
 		if err != nil {
 			return err
 		}
+		if person.Service {
+			return model.Errorf(model.CodeInvalid, "%s is a service account, which never logs in", user)
+		}
 		err = t.Create(&identityRow{
 			Issuer: i.Issuer, Subject: i.Subject, UserID: person.ID, CreatedBy: o.Actor, CreatedAt: t.now,
 		}).Error

@@ -89,11 +89,35 @@ func TestALoginFollowsTheGroupsAsTheyAreThen(t *testing.T) {
 }
 
 // A new user's name at the provider is its own choice, so it never makes it somebody who is here already.
+// On MariaDB and Redis, where the command line works.
 func TestATakenNameIsRefusedUntilAnAdminLinksThePerson(t *testing.T) {
-	w := newWorld(t)
-	w.provider.has("evil", person{"Not the admin", adminName, []string{"platform-admins"}})
+	var cfg app.Config
+	addr, prefix := testenv.Redis(t)
+	w := newWorld(t, func(c *app.Config) {
+		c.Embedded, c.MySQLDSN, c.RedisURL, c.RedisPrefix = false, testenv.MySQL(t), "redis://"+addr+"/0", prefix
+		cfg = *c
+	})
+	w.provider.has("a-1", person{"Ada", adminName, []string{"platform-admins"}})
 	b := w.browser()
-	b.refused(b.signOn("evil", "/"), "taken", `the name admin is another user's; if it is the same person, link them (subject "evil" of `+w.provider.url)
+	b.refused(b.signOn("a-1", "/"), "taken", `the name admin is another user's; if it is the same person, link them (subject "a-1" of `+w.provider.url)
+
+	said, err := app.LinkIdentity(t.Context(), cfg, newLog(w.log), adminName, "", "a-1")
+	must(t, err)
+	if !strings.Contains(said, `"admin" logs in by single sign-on now, as subject "a-1" of `+w.provider.url) {
+		t.Errorf("the command says %q", said)
+	}
+	if who := b.arrived(b.signOn("a-1", "/"), "/"); who.Name != adminName || who.Role != "admin" {
+		t.Errorf("logged in as %+v", who)
+	}
+	if said, err = app.Identities(t.Context(), cfg, newLog(w.log), adminName); err != nil || !strings.Contains(said, `subject "a-1"`) || !strings.Contains(said, "last used") {
+		t.Errorf("the command says %q (%v)", said, err)
+	}
+	_, err = app.UnlinkIdentity(t.Context(), cfg, newLog(w.log), adminName, "", "a-1")
+	must(t, err)
+	if who := b.me(); who.Name != "" {
+		t.Errorf("the session outlives the link: %+v", who)
+	}
+	b.refused(b.signOn("a-1", "/"), "taken", "another user's")
 }
 
 func TestWhoMayNotComeInIsToldSo(t *testing.T) {
