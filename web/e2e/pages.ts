@@ -12,6 +12,7 @@ export interface Visit {
 
 const sampleName = 'e2e-sample';
 const slotsName = 'e2e-slots';
+const deletedName = 'e2e-deleted';
 
 /** Makes sure that there are buckets to visit, one of them with a history. The requests are the owner's. */
 export async function ensureSamples(request: APIRequestContext): Promise<void> {
@@ -26,6 +27,19 @@ export async function ensureSamples(request: APIRequestContext): Promise<void> {
     data: { ...slots, apps: ['checkout'], owners: [logins().owner.name], partition: 'shared', reason: 'The export servers run four' },
   });
   expect(made.status(), await made.text()).toBe(201);
+  await ensureDeleted(request);
+}
+
+/** Leaves a deleted bucket, for the page of those. */
+async function ensureDeleted(request: APIRequestContext): Promise<void> {
+  const made = await request.post('/api/v1/buckets', {
+    data: { name: deletedName, apps: ['checkout'], max_permits: 20, rate: 10, partition: 'shared', reason: 'A trial of the partner' },
+  });
+  expect(made.status(), await made.text()).toBe(201);
+  const gone = await request.delete(`/api/v1/buckets/${deletedName}?reason=The%20trial%20is%20over`, {
+    headers: { 'If-Match': made.headers().etag ?? '' },
+  });
+  expect(gone.status(), await gone.text()).toBe(200);
 }
 
 async function ensureTokenBucket(request: APIRequestContext): Promise<void> {
@@ -95,6 +109,26 @@ export const visits: Visit[] = [
   { name: 'bucket-definition-slots', path: `/buckets/${slotsName}/definition`, who: 'owner' },
   { name: 'bucket-definition', path: `/buckets/${sampleName}/definition`, who: 'owner' },
   { name: 'bucket-history', path: `/buckets/${sampleName}/history`, who: 'owner' },
+  {
+    name: 'bucket-roll-back',
+    path: `/buckets/${sampleName}/history`,
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('article button').first().click();
+      await page.getByRole('dialog').getByTestId('field-diff').waitFor();
+    },
+  },
+  { name: 'deleted', path: '/deleted', who: 'owner' },
+  { name: 'deleted-none', path: '/deleted?search=nothing-like-this', who: 'owner' },
+  {
+    name: 'bucket-restore',
+    path: '/deleted',
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('main td button').first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   { name: 'bucket-use', path: `/buckets/${sampleName}/use`, who: 'owner' },
   { name: 'bucket-settings', path: `/buckets/${sampleName}/settings`, who: 'owner' },
   {

@@ -27,6 +27,10 @@ export const router = createBrowserRouter([
             lazy: async () => ({ Component: (await import('@/features/buckets/list/BucketsPage')).BucketsPage }),
           },
           {
+            path: 'deleted',
+            lazy: async () => ({ Component: (await import('@/features/buckets/deleted/DeletedPage')).DeletedPage }),
+          },
+          {
             path: 'create/bucket',
             lazy: async () => ({ Component: (await import('@/features/buckets/form/CreateBucketPage')).CreateBucketPage }),
           },

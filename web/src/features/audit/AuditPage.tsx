@@ -4,11 +4,13 @@ import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import { useUrlSet } from '@/lib/url-state';
+import { useZone } from '@/lib/zone';
 import { CursorPager } from '@/components/CursorPager';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, ForbiddenState, State } from '@/components/States';
 import { useChanges } from './api/changes';
 import { AuditFilters } from './AuditFilters';
+import { ExportMenu } from './ExportMenu';
 import { ChangeRow, ChangeRowSkeleton } from './ChangeRow';
 import { startOfDay } from './dates';
 
@@ -23,23 +25,29 @@ const skeletonRows = 6;
 
 function Audit() {
   const { t } = useTranslation();
+  const me = useMe();
   const [params] = useSearchParams();
   const set = useUrlSet();
+  const zone = useZone();
   const get = (name: string) => params.get(name) ?? '';
-  const changes = useChanges({
+  const filters = {
     actor: get('actor'),
     action: get('action'),
     target_kind: get('target_kind'),
     target: get('target'),
-    from: startOfDay(get('from')),
-    to: startOfDay(get('to'), 1), // the day named is included
-    cursor: get('cursor'),
-  });
+    from: startOfDay(get('from'), zone),
+    to: startOfDay(get('to'), zone, 1), // the day named is included
+  };
+  const changes = useChanges({ ...filters, cursor: get('cursor') });
   const narrowed = Object.keys(noFilters).some((name) => get(name) !== '') || get('cursor') !== '';
   const items = changes.data?.items;
   return (
     <>
-      <PageHeader title={t('audit.title')} description={t('audit.description')} />
+      <PageHeader
+        title={t('audit.title')}
+        description={t('audit.description')}
+        actions={can(me, 'audit.export') && <ExportMenu filters={filters} />}
+      />
       <AuditFilters />
       {changes.error && !changes.data ? (
         <ErrorState error={changes.error} onRetry={() => void changes.refetch()} />

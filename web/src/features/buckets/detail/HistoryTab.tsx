@@ -1,17 +1,23 @@
 import { Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { IconArrowBackUp } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket, Change } from '@/lib/api/types';
+import { ActionButton } from '@/components/ActionButton';
 import { actionText } from '@/components/action-text';
 import { ChangeDiff } from '@/components/ChangeDiff';
 import { reasonText } from '@/components/reason-text';
 import { RelativeTime } from '@/components/RelativeTime';
 import { ErrorState } from '@/components/States';
 import { useBucketChanges } from '@/features/buckets/api/changes';
+import { CompareCard } from '@/features/buckets/history/CompareCard';
+import { RollBackDialog } from '@/features/buckets/history/RollBackDialog';
 
-/** The bucket's revisions: who, when, why, and what exactly. */
+/** The bucket's revisions: who, when, why, and what exactly; any two compared, and any one brought back. */
 export function HistoryTab({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
   const changes = useBucketChanges(bucket.name);
+  const [chosen, setChosen] = useState<number>();
   if (changes.isPending) {
     return (
       <Stack role="status" aria-label={t('common.loading')}>
@@ -21,27 +27,36 @@ export function HistoryTab({ bucket }: { bucket: Bucket }) {
     );
   }
   if (changes.error && !changes.data) return <ErrorState error={changes.error} onRetry={() => void changes.refetch()} />;
+  const rows = changes.data?.pages.flatMap((page) => page.items ?? []) ?? [];
   return (
-    <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('tab.history')}>
-      {changes.data?.pages
-        .flatMap((page) => page.items ?? [])
-        .map((change) => (
+    <>
+      {rows.length > 1 && <CompareCard name={bucket.name} changes={rows} />}
+      <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('tab.history')}>
+        {rows.map((change) => (
           <li key={change.id}>
-            <Entry change={change} />
+            <Entry change={change} bucket={bucket} onRollBack={setChosen} />
           </li>
         ))}
-      {changes.hasNextPage && (
-        <li>
-          <Button variant="default" loading={changes.isFetchingNextPage} onClick={() => void changes.fetchNextPage()}>
-            {t('history.older')}
-          </Button>
-        </li>
-      )}
-    </Stack>
+        {changes.hasNextPage && (
+          <li>
+            <Button variant="default" loading={changes.isFetchingNextPage} onClick={() => void changes.fetchNextPage()}>
+              {t('history.older')}
+            </Button>
+          </li>
+        )}
+      </Stack>
+      <RollBackDialog bucket={bucket} revision={chosen} onClose={() => setChosen(undefined)} />
+    </>
   );
 }
 
-function Entry({ change }: { change: Change }) {
+interface EntryProps {
+  change: Change;
+  bucket: Bucket;
+  onRollBack: (revision: number) => void;
+}
+
+function Entry({ change, bucket, onRollBack }: EntryProps) {
   const { t } = useTranslation();
   return (
     <Card withBorder padding="md" component="article">
@@ -63,6 +78,19 @@ function Entry({ change }: { change: Change }) {
         </Text>
       )}
       <ChangeDiff change={change} />
+      {change.after !== null && change.revision < bucket.revision && (
+        <Group mt="sm">
+          <ActionButton
+            variant="default"
+            size="xs"
+            leftSection={<IconArrowBackUp size={14} aria-hidden />}
+            onClick={() => onRollBack(change.revision)}
+            denied={bucket.may.edit ? undefined : t('denied.edit', { owners: bucket.owners.join(', ') })}
+          >
+            {t('history.rollBackTo', { revision: change.revision })}
+          </ActionButton>
+        </Group>
+      )}
     </Card>
   );
 }

@@ -1,7 +1,7 @@
-import { Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { useSearchParams } from 'react-router';
+import { Link, useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import { useUrlSet } from '@/lib/url-state';
 import { ActionButton } from '@/components/ActionButton';
@@ -43,13 +43,18 @@ export function BucketsPage() {
         title={t('buckets.title')}
         description={t('buckets.description')}
         actions={
-          <ActionButton
-            to="/create/bucket"
-            leftSection={<IconPlus size={18} aria-hidden />}
-            denied={can(me, 'bucket.create') ? undefined : t('denied.createBucket')}
-          >
-            {t('buckets.create')}
-          </ActionButton>
+          <>
+            <Button component={Link} to="/deleted" variant="default">
+              {t('deleted.title')}
+            </Button>
+            <ActionButton
+              to="/create/bucket"
+              leftSection={<IconPlus size={18} aria-hidden />}
+              denied={can(me, 'bucket.create') ? undefined : t('denied.createBucket')}
+            >
+              {t('buckets.create')}
+            </ActionButton>
+          </>
         }
       />
       {!(empty && !narrowed) && <BucketFilters />}

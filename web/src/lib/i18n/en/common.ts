@@ -36,7 +36,7 @@ export const common = {
     member: 'Sees and does what their apps and buckets allow.',
   },
   appRole: { owner: 'Owner', viewer: 'Viewer' },
-  kind: { bucket: 'bucket', app: 'app', user: 'user', system: 'system' },
+  kind: { bucket: 'bucket', app: 'app', user: 'user', system: 'system', webhook: 'webhook' },
   connection: {
     lostTitle: 'The connection to the server is lost',
     lostText: 'What you see may be out of date. This page recovers by itself as soon as the server answers.',

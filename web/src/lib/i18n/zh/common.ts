@@ -38,7 +38,7 @@ export const common: typeof en = {
     member: '权限取决于其应用和限流桶。',
   },
   appRole: { owner: '负责人', viewer: '查看者' },
-  kind: { bucket: '限流桶', app: '应用', user: '用户', system: '系统' },
+  kind: { bucket: '限流桶', app: '应用', user: '用户', system: '系统', webhook: 'Webhook' },
   connection: {
     lostTitle: '与服务器的连接已断开',
     lostText: '当前内容可能已过时。服务器恢复响应后，本页会自动恢复。',

@@ -1,0 +1,83 @@
+import { Group, Text } from '@mantine/core';
+import { IconTrashOff } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useSearchParams } from 'react-router';
+import type { DeletedBucket } from '@/lib/api/types';
+import { ActionButton } from '@/components/ActionButton';
+import { CursorPager } from '@/components/CursorPager';
+import { DataTable, type Column } from '@/components/DataTable';
+import { PageHeader } from '@/components/PageHeader';
+import { RelativeTime } from '@/components/RelativeTime';
+import { SearchInput } from '@/components/SearchInput';
+import { ErrorState, State } from '@/components/States';
+import { useDeletedBuckets } from '@/features/buckets/api/history';
+import { LimitText } from '@/features/buckets/LimitText';
+import { RestoreDialog } from './RestoreDialog';
+
+/** The deleted buckets that one may see: all of them, or those that one owned. */
+export function DeletedPage() {
+  const { t } = useTranslation();
+  const [params] = useSearchParams();
+  const [chosen, setChosen] = useState<DeletedBucket>();
+  const deleted = useDeletedBuckets({ search: params.get('search') ?? '', cursor: params.get('cursor') ?? '' });
+  const columns = useColumns(setChosen);
+  const rows = deleted.data?.items;
+  const narrowed = Boolean(params.get('search') || params.get('cursor'));
+  return (
+    <>
+      <PageHeader title={t('deleted.title')} description={t('deleted.description')} up={{ to: '/buckets', label: t('buckets.title') }} />
+      {(narrowed || rows?.length !== 0) && <Group mb="md"><SearchInput label={t('deleted.search')} /></Group>}
+      {deleted.error && !deleted.data ? (
+        <ErrorState error={deleted.error} onRetry={() => void deleted.refetch()} />
+      ) : rows?.length === 0 ? (
+        <State icon={IconTrashOff} title={narrowed ? t('buckets.noMatch') : t('deleted.empty')}>
+          <Text c="dimmed" maw={560}>
+            {narrowed ? t('buckets.noMatchText') : t('deleted.emptyText')}
+          </Text>
+        </State>
+      ) : (
+        <DataTable label={t('deleted.title')} columns={columns} rows={rows} rowId={(bucket) => bucket.name} />
+      )}
+      <CursorPager next={deleted.data?.next || undefined} />
+      <RestoreDialog bucket={chosen} onClose={() => setChosen(undefined)} />
+    </>
+  );
+}
+
+function useColumns(onRestore: (bucket: DeletedBucket) => void): Column<DeletedBucket>[] {
+  const { t } = useTranslation();
+  return [
+    { id: 'name', header: t('field.name'), heading: true, cell: ({ name }) => <Text fw={600} style={{ overflowWrap: 'anywhere' }}>{name}</Text> },
+    {
+      id: 'limit',
+      header: t('field.limit'),
+      cell: ({ definition }) => (definition ? <LimitText limit={definition} /> : t('common.none')),
+    },
+    { id: 'by', header: t('deleted.by'), cell: ({ deleted_by }) => deleted_by },
+    { id: 'at', header: t('deleted.at'), cell: ({ deleted_at }) => <RelativeTime at={deleted_at} /> },
+    {
+      id: 'reason',
+      header: t('reason.label'),
+      cell: ({ reason }) => (
+        <Text size="sm" lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
+          {reason}
+        </Text>
+      ),
+    },
+    {
+      id: 'restore',
+      header: t('deleted.restore'),
+      cell: (bucket) => (
+        <ActionButton
+          variant="default"
+          size="xs"
+          onClick={() => onRestore(bucket)}
+          denied={bucket.may_restore ? undefined : t(bucket.definition ? 'deleted.denied' : 'deleted.tooOld')}
+        >
+          {t('deleted.restore')} <span className="visually-hidden">{bucket.name}</span>
+        </ActionButton>
+      ),
+    },
+  ];
+}

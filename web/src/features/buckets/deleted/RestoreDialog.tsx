@@ -1,0 +1,58 @@
+import { Modal, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { useNavigate } from 'react-router';
+import type { DeletedBucket } from '@/lib/api/types';
+import { errorText } from '@/components/error-text';
+import { showDone, showPending } from '@/components/notify';
+import { useRestoreBucket } from '@/features/buckets/api/history';
+import { LimitText } from '@/features/buckets/LimitText';
+import { ReasonForm } from '@/features/buckets/history/ReasonForm';
+
+/** Brings a deleted bucket back as it was last; undefined while the dialog is closed. */
+export function RestoreDialog({ bucket, onClose }: { bucket: DeletedBucket | undefined; onClose: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Modal
+      opened={bucket !== undefined}
+      onClose={onClose}
+      title={t('deleted.restoreOf', { name: bucket?.name ?? '' })}
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
+      {bucket && <RestoreForm bucket={bucket} onClose={onClose} />}
+    </Modal>
+  );
+}
+
+function RestoreForm({ bucket, onClose }: { bucket: DeletedBucket; onClose: () => void }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const restore = useRestoreBucket(bucket.name);
+  const submit = (reason: string) =>
+    restore.mutate(
+      { reason },
+      {
+        onSuccess: ({ name, sync }) => {
+          if (sync.state === 'pending') showPending(t('deleted.restoredPending', { name }), t);
+          else showDone(t('deleted.restored', { name }), t);
+          void navigate(`/buckets/${name}`);
+        },
+      },
+    );
+  return (
+    <ReasonForm
+      onSubmit={submit}
+      onCancel={onClose}
+      submitLabel={t('deleted.restore')}
+      saving={restore.isPending}
+      error={restore.error}
+      message={restore.error && errorText(restore.error, t)}
+    >
+      <Text size="sm">{t('deleted.restoreText')}</Text>
+      {bucket.definition && (
+        <Text>
+          <LimitText limit={bucket.definition} />
+        </Text>
+      )}
+    </ReasonForm>
+  );
+}
