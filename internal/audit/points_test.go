@@ -172,3 +172,15 @@ func TestFilteredExportVerifiesRowByRow(t *testing.T) {
 	some[5].Actor = "x"
 	wantFault(t, verify(some, audit.Expect{Filtered: true}, nil), audit.Altered, some[5].ID)
 }
+
+// What is left behind a removal must continue from the checkpoint that stands for what was removed.
+func TestRestOfAPrunedHistoryContinuesItsAnchor(t *testing.T) {
+	s := signer(t)
+	rows, head := pruned(t, s)
+	rest := slices.Clone(rows[10:])
+	rest[0].Prev[0] ^= 1
+	rehash(rest, 0)
+	head.Hash = rest[len(rest)-1].Hash
+	r := verify(rest, audit.Expect{First: 1, Keys: []ed25519.PublicKey{s.Public()}}, &head)
+	wantFault(t, r, audit.Removed, 1)
+}

@@ -113,6 +113,15 @@ func TestRemovedRowsAreNamed(t *testing.T) {
 	}
 }
 
+// A chain that was made anew around a gap in the numbers is no whole chain.
+func TestGapInTheNumbersIsFoundThoughHashesFit(t *testing.T) {
+	rows, _ := history(0, 20)
+	rows = slices.Delete(rows, 4, 6)
+	rehash(rows, 4)
+	head := audit.Head{Seq: 20, Hash: rows[17].Hash, First: 1}
+	wantFault(t, verify(rows, audit.Expect{First: 1}, &head), audit.Removed, 5)
+}
+
 func TestInsertedRowsAreNamed(t *testing.T) {
 	forged := func(prev audit.Hash, id int64) audit.Entry {
 		e := audit.Entry{Change: model.Change{ID: id, At: start, Actor: "forged", Action: "login", Count: 1}, Chained: true, Prev: prev}
