@@ -14,6 +14,7 @@ const (
 	ActionBucketUpdate     Action = "bucket.update"
 	ActionBucketDelete     Action = "bucket.delete"
 	ActionBucketRaise      Action = "bucket.raise"    // by SystemActor: Redis was ahead of the database
+	ActionBucketRepair     Action = "bucket.repair"   // by SystemActor: Redis had lost or kept what it should not; its after counts, where one row tells of many
 	ActionBucketRollback   Action = "bucket.rollback" // its after names the revision that was taken over
 	ActionBucketRestore    Action = "bucket.restore"  // of a deleted one; its after names the revision that was taken over
 	ActionAppCreate        Action = "app.create"

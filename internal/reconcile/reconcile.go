@@ -29,6 +29,14 @@ type Store interface {
 	SyncRow(ctx context.Context, name string) (model.SyncRow, error)
 	// SyncRows reads up to limit rows with names after the given one, in the order of their names; "" starts.
 	SyncRows(ctx context.Context, after string, limit int) ([]model.SyncRow, error)
+	// SyncRowsOf reads the rows of some names, by name.
+	SyncRowsOf(ctx context.Context, names []string) (map[string]model.SyncRow, error)
+	// SyncHeads is SyncRows without the buckets.
+	SyncHeads(ctx context.Context, after string, limit int) ([]model.SyncHead, error)
+	// SyncHeadsOf reads the heads of some names, by name.
+	SyncHeadsOf(ctx context.Context, names []string) (map[string]model.SyncHead, error)
+	// MarkInstalledAll is MarkInstalled for many buckets.
+	MarkInstalledAll(ctx context.Context, all []model.Installed) error
 	// MarkInstalled notes that Redis has a revision and takes down the outbox mark with that number.
 	MarkInstalled(ctx context.Context, name string, revision, mark int64) error
 	// MarkFailed notes why the push of that mark failed and when to try next.
@@ -37,6 +45,8 @@ type Store interface {
 	MarkDirty(ctx context.Context, name string) error
 	// RaiseRevision lifts a revision that is not above redisRevision to redisRevision+1, with a change by the system.
 	RaiseRevision(ctx context.Context, name string, redisRevision int64) (revision int64, raised bool, err error)
+	// AppendChange adds a row to the history.
+	AppendChange(ctx context.Context, c model.Change) error
 	// DeploymentID is this database's identity.
 	DeploymentID(ctx context.Context) (string, error)
 	// Marks are the newest marks noted by SetMarks.
@@ -50,7 +60,8 @@ type Store interface {
 type Engine interface {
 	Install(ctx context.Context, d bucket.Definition, o bucket.InstallOptions) (bucket.InstallResult, error)
 	Remove(ctx context.Context, name string, revision int64, deployment string) (bucket.InstallResult, error)
-	Restart(ctx context.Context, name, deployment string, lost time.Time, in ...bucket.SlotRange) (bucket.InstallResult, error)
+	InstallAll(ctx context.Context, deployment string, all []bucket.BatchInstall) []bucket.BatchResult
+	RestartAll(ctx context.Context, deployment string, all []bucket.BatchRestart) []bucket.BatchResult
 	Read(ctx context.Context, names ...string) ([]bucket.Installed, error)
 	IndexedNames(ctx context.Context) ([]string, error)
 	Claim(ctx context.Context, deployment string) (owner string, err error)
@@ -101,6 +112,7 @@ type Reconciler struct {
 
 	mu       sync.Mutex
 	status   Status
+	repaired []repaired        // by the present pass, to be recorded at its end
 	standing map[int]time.Time // the marks that Redis is known to have had, by slot
 	known    map[string]bool   // orphans that were logged
 }

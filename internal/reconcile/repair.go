@@ -5,30 +5,14 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/model"
 )
 
-// pages reads every row and, after it, what Redis has of it, page by page.
-func (r *Reconciler) pages(ctx context.Context, do func(rows []model.SyncRow, found []reading) error) error {
-	after := ""
-	for {
-		rows, err := r.store.SyncRows(ctx, after, rowPage)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		names := make([]string, len(rows))
-		for i, row := range rows {
-			names[i] = row.Name
-		}
-		found, err := r.read(ctx, names...)
-		if err != nil {
-			return err
-		}
-		if err := do(rows, found); err != nil {
-			return err
-		}
-		after = names[len(names)-1]
-	}
+// page is some rows, each with whether the index of Redis lists it.
+type page struct {
+	rows   []model.SyncRow
+	listed []bool
 }
 
 // repair compares everything with Redis and pushes what differs. What carries an outbox mark is left to the outbox.
@@ -38,26 +22,21 @@ func (r *Reconciler) repair(ctx context.Context, deployment string) error {
 	if err != nil {
 		return err
 	}
-	before := r.Status()
-	err = r.pages(ctx, func(rows []model.SyncRow, found []reading) error {
-		var wrong []model.SyncRow
-		for i, row := range rows {
-			listed := indexed[row.Name]
-			delete(indexed, row.Name)
-			switch {
-			case row.Mark != 0:
-			case decide(row, found[i], deployment) != actKeep:
-				wrong = append(wrong, row)
-			case listed == row.Deleted:
-				if err := r.reindex(ctx, deployment, row, found[i]); err != nil {
-					return err
-				}
-			}
+	before, after := r.Status(), ""
+	next := func(ctx context.Context) (page, bool, error) {
+		rows, err := r.store.SyncRows(ctx, after, rowPage)
+		if err != nil || len(rows) == 0 {
+			return page{}, false, err
 		}
-		return each(ctx, wrong, func(ctx context.Context, row model.SyncRow) error {
-			return r.mend(ctx, deployment, row)
-		})
-	})
+		p := page{rows: rows, listed: make([]bool, len(rows))}
+		for i, row := range rows {
+			p.listed[i] = indexed[row.Name]
+			delete(indexed, row.Name)
+		}
+		after = rows[len(rows)-1].Name
+		return p, true, nil
+	}
+	err = inBatches(ctx, next, func(ctx context.Context, p page) error { return r.repairPage(ctx, deployment, p) })
 	if err != nil {
 		return err
 	}
@@ -68,13 +47,64 @@ func (r *Reconciler) repair(ctx context.Context, deployment string) error {
 	return nil
 }
 
-// mend pushes a bucket that Redis was found to differ in. It is marked first, so that people see it as pending for as
-// long as Redis refuses it.
-func (r *Reconciler) mend(ctx context.Context, deployment string, row model.SyncRow) error {
-	if err := r.store.MarkDirty(ctx, row.Name); err != nil {
+// repairPage compares some rows. It writes nothing for those that are equal.
+func (r *Reconciler) repairPage(ctx context.Context, deployment string, p page) error {
+	names := make([]string, len(p.rows))
+	for i, row := range p.rows {
+		names[i] = row.Name
+	}
+	found, err := r.read(ctx, names...)
+	if err != nil {
 		return err
 	}
-	return r.pushInPass(ctx, deployment, row.Name, 0, true)
+	var wrong []string
+	var unlisted []bucket.BatchInstall
+	for i, row := range p.rows {
+		switch {
+		case row.Mark != 0:
+		case decide(row, found[i], deployment) != actKeep:
+			wrong = append(wrong, row.Name)
+		case p.listed[i] == row.Deleted:
+			if !row.Deleted {
+				unlisted = append(unlisted, bucket.BatchInstall{Definition: definitionOf(row.Bucket)})
+			} else if err := r.reindex(ctx, deployment, row, found[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.reindexAll(ctx, deployment, unlisted); err != nil {
+		return err
+	}
+	mend := func(ctx context.Context, name string) error { return r.mend(ctx, deployment, name) }
+	if len(wrong) < batchFrom {
+		return each(ctx, wrong, mend)
+	}
+	_, err = r.bring(ctx, deployment, wrong, true, mend)
+	return err
+}
+
+// mend pushes a bucket that Redis was found to differ in. It is marked first, so that people see it as pending for as
+// long as Redis refuses it.
+func (r *Reconciler) mend(ctx context.Context, deployment, name string) error {
+	if err := r.store.MarkDirty(ctx, name); err != nil {
+		return err
+	}
+	return r.pushInPass(ctx, deployment, name, 0, true)
+}
+
+// reindexAll is reindex for many living buckets.
+func (r *Reconciler) reindexAll(ctx context.Context, deployment string, all []bucket.BatchInstall) error {
+	if len(all) == 0 {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, r.pushTimeout)
+	defer cancel()
+	for _, result := range r.engine.InstallAll(bounded, deployment, all) {
+		if result.Err != nil {
+			return r.endsPass(ctx, redisTrouble(result.Err))
+		}
+	}
+	return nil
 }
 
 // reindex writes once more what is there already: the engine then puts the index right.
@@ -115,13 +145,4 @@ func (r *Reconciler) findOrphans(ctx context.Context, candidates []string) error
 	}
 	r.noteOrphans(orphans)
 	return nil
-}
-
-// indices are the positions of a slice, to walk two slices side by side.
-func indices[T any](items []T) []int {
-	list := make([]int, len(items))
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }

@@ -17,12 +17,8 @@ type loss struct {
 
 // lossOf tells what of a bucket was lost; ok is false when nothing was. Of the marks that concern it the latest counts:
 // state of before that is gone at least where this mark was.
-func (r *Reconciler) lossOf(row model.SyncRow, lost []*mark) (l loss, ok bool) {
-	shards := 1
-	if row.Bucket != nil {
-		shards = row.Bucket.Shards
-	}
-	slots := r.engine.Slots(row.Name, shards)
+func (r *Reconciler) lossOf(head model.SyncHead, lost []*mark) (l loss, ok bool) {
+	slots := r.engine.Slots(head.Name, head.Shards)
 	for _, m := range lost {
 		ranges := m.lostSlots()
 		concerns := func(slot int) bool {
@@ -41,48 +37,77 @@ func (r *Reconciler) lossOf(row model.SyncRow, lost []*mark) (l loss, ok bool) {
 // restartLost begins the state of the buckets that lay beside lost marks anew, as after_loss says, after bringing their
 // definitions. It stops when another server has done so: the marks then stand again.
 func (r *Reconciler) restartLost(ctx context.Context, deployment string, lost []*mark) error {
-	before := r.Status()
-	err := r.pages(ctx, func(rows []model.SyncRow, found []reading) error {
-		if still, err := r.stillLost(ctx, lost); err != nil || !still {
-			return err
+	before, after := r.Status(), ""
+	next := func(ctx context.Context) ([]model.SyncHead, bool, error) {
+		heads, err := r.store.SyncHeads(ctx, after, rowPage)
+		if err != nil || len(heads) == 0 {
+			return nil, false, err
 		}
-		return each(ctx, indices(rows), func(ctx context.Context, i int) error {
-			l, ok := r.lossOf(rows[i], lost)
-			if !ok {
-				return nil
-			}
-			return r.restart(ctx, deployment, rows[i], found[i], l)
-		})
+		after = heads[len(heads)-1].Name
+		still, err := r.stillLost(ctx, lost)
+		return heads, still, err
+	}
+	err := inBatches(ctx, next, func(ctx context.Context, heads []model.SyncHead) error {
+		return r.restartPage(ctx, deployment, heads, lost)
 	})
 	if err != nil {
 		return err
 	}
-	after := r.Status()
-	r.log.Warn("the loss is dealt with", "restarted", after.Restarted-before.Restarted,
-		"reinstalled", after.Reinstalled-before.Reinstalled)
+	now := r.Status()
+	r.log.Warn("the loss is dealt with", "restarted", now.Restarted-before.Restarted,
+		"reinstalled", now.Reinstalled-before.Reinstalled)
 	return nil
 }
 
-// restart brings one bucket and restarts what was there of it, even if it could not be brought. A definition that was
-// lost is born anew by its install; the engine leaves alone what began after the last mark, for that was restarted or
-// installed since the loss, by an earlier try, another server or a save.
-func (r *Reconciler) restart(ctx context.Context, deployment string, row model.SyncRow, found reading, l loss) error {
-	err := r.pushInPass(ctx, deployment, row.Name, 0, true)
-	if err != nil || row.Deleted || !found.Present || found.Tombstone {
+// restartPage brings those of some buckets of which something was lost, and restarts what was there of them, even if they
+// could not be brought. A definition that was lost is born anew by its install; the engine leaves alone what began after
+// the last mark, for that was restarted or installed since the loss, by an earlier try, another server or a save.
+func (r *Reconciler) restartPage(ctx context.Context, deployment string, heads []model.SyncHead, lost []*mark) error {
+	var names []string
+	losses := map[string]loss{}
+	for _, head := range heads {
+		if l, ok := r.lossOf(head, lost); ok {
+			names, losses[head.Name] = append(names, head.Name), l
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	push := func(ctx context.Context, name string) error { return r.pushInPass(ctx, deployment, name, 0, true) }
+	found, err := r.bring(ctx, deployment, names, true, push)
+	if err != nil {
 		return err
+	}
+	var restarts []bucket.BatchRestart
+	for i, name := range names {
+		if f := found[i]; f.Present && !f.Tombstone {
+			restarts = append(restarts, bucket.BatchRestart{Name: name, Shards: max(1, f.Shards), Lost: losses[name].before, In: losses[name].in})
+		}
+	}
+	return r.restartAll(ctx, deployment, restarts)
+}
+
+// restartAll restarts buckets. The new mark waits until every one of them was reached.
+func (r *Reconciler) restartAll(ctx context.Context, deployment string, restarts []bucket.BatchRestart) error {
+	if len(restarts) == 0 {
+		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, r.pushTimeout)
 	defer cancel()
-	result, err := r.engine.Restart(bounded, row.Name, deployment, l.before, l.in...)
-	switch {
-	case err != nil && !isReply(err):
-		return redisTrouble(err) // the new mark waits until every bucket was reached
-	case err != nil:
-		r.log.Error("a bucket could not be restarted after the loss", "bucket", row.Name, "error", err)
-		return r.endsPass(ctx, redisTrouble(err))
+	restarted := int64(0)
+	for i, result := range r.engine.RestartAll(bounded, deployment, restarts) {
+		switch err := result.Err; {
+		case err != nil && !isReply(err):
+			return redisTrouble(err)
+		case err != nil:
+			r.log.Error("a bucket could not be restarted after the loss", "bucket", restarts[i].Name, "error", err)
+			if err := r.endsPass(ctx, redisTrouble(err)); err != nil {
+				return err
+			}
+		case result.Status == bucket.StatusInstalled:
+			restarted++
+		}
 	}
-	if result.Status == bucket.StatusInstalled {
-		r.update(func(s *Status) { s.Restarted++ })
-	}
+	r.update(func(s *Status) { s.Restarted += restarted })
 	return nil
 }

@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	drainBatch = 100 // outbox rows read at once
-	rowPage    = 200 // rows compared at once
-	workers    = 4   // pushes in flight during a pass
+	drainBatch  = 500 // outbox rows read at once
+	rowPage     = 500 // rows compared at once
+	pageWorkers = 3   // pages in flight during a pass
+	workers     = 4   // pushes in flight during a pass, for each page
+	batchFrom   = 8   // so many buckets are brought together; fewer one by one
 
 	probeFirst = 50 * time.Millisecond // wait after the first failed pass; doubles
 	probeMost  = 500 * time.Millisecond
@@ -88,6 +90,7 @@ func (r *Reconciler) pass(ctx context.Context, deep bool) error {
 		return ctx.Err()
 	}
 	err := r.round(ctx, deep)
+	r.recordRepairs(ctx)
 	if countErr := r.notePending(ctx); err == nil { // during an outage too: people want to know what waits
 		err = countErr
 	}
@@ -137,19 +140,25 @@ func (r *Reconciler) drain(ctx context.Context, deployment string, all bool) err
 		if err != nil {
 			return err
 		}
-		var fresh []model.Dirty
+		var fresh []string
+		attempts := map[string]int{}
 		for _, d := range batch {
 			if !tried[d.Name] {
 				tried[d.Name] = true
-				fresh = append(fresh, d)
+				fresh, attempts[d.Name] = append(fresh, d.Name), d.Attempts
 			}
 		}
 		if len(fresh) == 0 {
 			return nil
 		}
-		err = each(ctx, fresh, func(ctx context.Context, d model.Dirty) error {
-			return r.pushInPass(ctx, deployment, d.Name, d.Attempts, false)
-		})
+		push := func(ctx context.Context, name string) error {
+			return r.pushInPass(ctx, deployment, name, attempts[name], false)
+		}
+		if len(fresh) < batchFrom {
+			err = each(ctx, fresh, push)
+		} else {
+			_, err = r.bring(ctx, deployment, fresh, false, push)
+		}
 		if err != nil {
 			return err
 		}
@@ -162,7 +171,7 @@ func (r *Reconciler) pushInPass(ctx context.Context, deployment, name string, at
 	defer cancel()
 	done, cause := r.push(bounded, deployment, name)
 	if cause == nil {
-		r.count(done, repair)
+		r.count(name, done, repair)
 		return nil
 	}
 	if ctx.Err() != nil {

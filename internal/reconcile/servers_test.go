@@ -54,13 +54,20 @@ func (e *tampered) Remove(ctx context.Context, name string, revision int64, depl
 	return e.Engine.Remove(ctx, name, revision, deployment)
 }
 
-func (e *tampered) Restart(ctx context.Context, name, deployment string, lost time.Time, in ...bucket.SlotRange) (bucket.InstallResult, error) {
+func (e *tampered) InstallAll(ctx context.Context, deployment string, all []bucket.BatchInstall) []bucket.BatchResult {
+	if e.install != nil {
+		e.install(all[0].Definition)
+	}
+	return e.Engine.InstallAll(ctx, deployment, all)
+}
+
+func (e *tampered) RestartAll(ctx context.Context, deployment string, all []bucket.BatchRestart) []bucket.BatchResult {
 	if e.restart != nil {
-		if err := e.restart(name); err != nil {
-			return bucket.InstallResult{}, err
+		if err := e.restart(all[0].Name); err != nil {
+			return []bucket.BatchResult{{Err: err}}
 		}
 	}
-	return e.Engine.Restart(ctx, name, deployment, lost, in...)
+	return e.Engine.RestartAll(ctx, deployment, all)
 }
 
 func (e *tampered) ReadMarks(ctx context.Context, at ...int) ([]bucket.Mark, error) {

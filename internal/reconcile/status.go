@@ -60,10 +60,13 @@ func (r *Reconciler) update(change func(*Status)) {
 	change(&r.status)
 }
 
-// count adds what a push of a pass did.
-func (r *Reconciler) count(done outcome, repair bool) {
+// count adds what a push of a pass did to one bucket.
+func (r *Reconciler) count(name string, done outcome, repair bool) {
 	if !done.raised && done.did == didNothing {
 		return
+	}
+	if repair && !done.raised { // a raise has left its change row
+		r.noteRepaired(name, done)
 	}
 	r.update(func(s *Status) {
 		switch {

@@ -235,10 +235,10 @@ func (w *world) granted(name string, asked int64) int64 {
 	return reply.Results[0].Granted
 }
 
-// raises returns the changes that the system made to a bucket.
+// raises returns the changes by which the system raised a bucket's revision.
 func (w *world) raises(name string) []model.Change {
 	w.Helper()
-	page, err := w.store.Changes(w.Context(), model.ChangeQuery{TargetKind: model.TargetBucket, Target: name, Actor: model.SystemActor})
+	page, err := w.store.Changes(w.Context(), model.ChangeQuery{Action: model.ActionBucketRaise, TargetKind: model.TargetBucket, Target: name, Actor: model.SystemActor})
 	must(w.T, err)
 	return page.Items
 }

@@ -49,7 +49,7 @@ func (s *Store) CountDirty(ctx context.Context) (int64, error) {
 	return count, err
 }
 
-// SyncRow reads what reconcile needs of one bucket, living or deleted. CodeNotFound when the name never existed.
+// SyncRow reads what reconcile needs of one bucket, living or deleted: all that Redis gets, neither owners nor labels. CodeNotFound when the name never existed.
 func (s *Store) SyncRow(ctx context.Context, name string) (model.SyncRow, error) {
 	var out model.SyncRow
 	err := s.read(ctx, func(db *gorm.DB) error {
@@ -90,9 +90,17 @@ func syncRows(db *gorm.DB, rows []bucketRow) ([]model.SyncRow, error) {
 	for i := range rows {
 		ids[i] = rows[i].ID
 	}
-	lists, err := loadLists(db, ids)
-	if err != nil {
+	lists := &bucketLists{outbox: map[int64]outboxRow{}}
+	var err error
+	if lists.apps, err = loadNames(db, "bucket_apps", "apps", "app_id", ids); err != nil {
 		return nil, err
+	}
+	var waiting []outboxRow
+	if err := db.Where("bucket_id IN ?", ids).Find(&waiting).Error; err != nil {
+		return nil, err
+	}
+	for _, row := range waiting {
+		lists.outbox[row.BucketID] = row
 	}
 	for i := range rows {
 		r := &rows[i]
