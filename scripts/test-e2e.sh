@@ -9,3 +9,4 @@ scripts/deps.sh
 export HEADGATE_E2E_ONLY="${1:-}"
 [ -z "${HEADGATE_TEST_COUNTS:-}" ] || export PLAYWRIGHT_JSON_OUTPUT_FILE="$HEADGATE_TEST_COUNTS/browser.json"
 go test -tags=browser -count=1 -timeout=20m -run='^TestBrowser$' ./internal/e2e
+[ -n "$HEADGATE_E2E_ONLY" ] || go test -tags=browser -count=1 -timeout=5m -run='^TestSignOnInABrowser$' ./test/oidc
