@@ -35,9 +35,6 @@ func (s *server) origin(r *http.Request) (address string, https bool) {
 		return "", https // a test's request without a network
 	}
 	client := peer.Addr().Unmap()
-	if !s.trusts(client) {
-		return client.WithZone("").String(), https
-	}
 	hops := xForwarded(r.Header)
 	if s.ProxyHeader == Forwarded {
 		hops = forwarded(r.Header)

@@ -9,7 +9,8 @@ export function SecretShown({ secret, onDone }: { secret: string; onDone: () => 
   const example = `curl -H 'Authorization: Bearer ${secret}' ${location.origin}/api/v1/auth/me`;
   return (
     <Stack>
-      <Alert color="orange" icon={<IconAlertTriangle aria-hidden />} title={t('tokens.onceTitle')}>
+      <Alert color="orange" icon={<IconAlertTriangle aria-hidden />}>
+        <Text fw={650}>{t('tokens.onceTitle')}</Text>
         {t('tokens.onceText')}
       </Alert>
       <CodeBlock code={secret} label={t('tokens.secret')} />
