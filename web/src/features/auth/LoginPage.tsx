@@ -57,7 +57,7 @@ function WaysIn() {
         <Alert color="red" role="alert">
           {fault}
           {requestId && (
-            <Text size="sm" mt="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            <Text size="sm" mt="xs" style={{ overflowWrap: 'anywhere' }}>
               {t('signOn.request', { id: requestId.slice(0, 64) })}
             </Text>
           )}
