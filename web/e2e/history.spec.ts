@@ -1,4 +1,5 @@
 import { expect, test } from '@playwright/test';
+import { logins } from './env';
 import { login } from './login';
 
 // An owner rolls a bucket back after looking at the difference, deletes it, and brings it back; an auditor takes the log home.
@@ -7,7 +8,7 @@ test('a bucket is compared, rolled back, deleted and restored', async ({ page, r
   await login(request, 'owner');
   await login(page.request, 'owner');
   const name = `e2e-history-${Date.now()}`;
-  const definition = { apps: ['checkout'], max_permits: 100, rate: 50, partition: 'shared' };
+  const definition = { apps: ['checkout'], owners: [logins().owner.name], max_permits: 100, rate: 50, partition: 'shared' };
   const made = await request.post('/api/v1/buckets', { data: { ...definition, name, reason: 'the contract' } });
   expect(made.status(), await made.text()).toBe(201);
   const edited = await request.put(`/api/v1/buckets/${name}`, {
