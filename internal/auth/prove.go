@@ -62,11 +62,11 @@ func (s *Service) upgradeHash(ctx context.Context, user model.User, password str
 }
 
 // ChangePassword replaces the caller's own password by a better one and ends its other sessions. A wrong present password
-// counts as a failed login. CodeInvalid with field "current" or "password", CodeTooMany, CodeUnavailable, CodeForbidden
-// where there is no password to change or the caller has no session.
+// counts as a failed login. CodeInvalid with field "current" or "password", CodeTooMany, CodeUnavailable, CodeStale when
+// it was changed meanwhile, CodeUnauthorized for a caller without a session.
 func (s *Service) ChangePassword(ctx context.Context, p Principal, current, password, reason string, c Client) error {
 	if p.SessionID == "" {
-		return model.Errorf(model.CodeForbidden, "a password is changed by who has logged in with it")
+		return errNoSession // an API token changes no password
 	}
 	switch err := CheckPassword(password, p.Name, p.DisplayName); {
 	case err != nil:
@@ -89,7 +89,7 @@ func (s *Service) ChangePassword(ctx context.Context, p Principal, current, pass
 		giveBack()
 	case refusedNoLocal:
 		giveBack()
-		return model.Errorf(model.CodeForbidden, "this user logs in without a password of Headgate's; an admin can set one")
+		return invalidPassword("current", "can't be right: this user has no password here; an admin can set one")
 	default:
 		if err := s.recorder.Record(ctx, s.change(model.ActionLoginRefused, p.Name, refusal+", to change it", c)); err != nil {
 			return err

@@ -147,8 +147,8 @@ func TestOwnPasswordIsNotChangedWithoutTheRightProof(t *testing.T) {
 	if _, err := w.store.CreateUser(t.Context(), model.User{Name: "sso", Role: model.RoleMember}, model.Origin{Actor: model.SystemActor}); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, w.ChangePassword(t.Context(), bySingleSignOn, "", "quite another phrase", "", here), model.CodeForbidden)
+	wantCode(t, w.ChangePassword(t.Context(), bySingleSignOn, "", "quite another phrase", "", here), model.CodeInvalid)
 	byToken := g.Principal
 	byToken.SessionID = ""
-	wantCode(t, w.ChangePassword(t.Context(), byToken, password, "quite another phrase", "", here), model.CodeForbidden)
+	wantCode(t, w.ChangePassword(t.Context(), byToken, password, "quite another phrase", "", here), model.CodeUnauthorized)
 }
