@@ -382,7 +382,7 @@ func TestMeSaysWhatTheConsoleMayOffer(t *testing.T) {
 	w := onSQLite(t, func(c *api.Config) { c.Embedded = true })
 	for who, want := range map[string][]auth.Permission{
 		nemo: {}, vic: {auth.UserNames}, ann: {auth.BucketCreate, auth.UserNames},
-		aud: {auth.AppSee, auth.AuditRead, auth.BucketSee, auth.SystemSee, auth.UserNames, auth.UserSee},
+		aud: {auth.AppSee, auth.AuditExport, auth.AuditRead, auth.BucketSee, auth.SystemSee, auth.UserNames, auth.UserSee},
 	} {
 		var me api.Me
 		w.as(who).do("GET", "/api/v1/auth/me", nil).want(t, http.StatusOK).into(t, &me)

@@ -14,7 +14,15 @@ func (s *server) routes(r *routes) {
 	r.plain("/api/v1/openapi.json", auth.Public, s.openapi)
 
 	s.signOnRoutes(r)
+	s.accountRoutes(r)
+	s.bucketRoutes(r)
+	s.appRoutes(r)
+	s.peopleRoutes(r)
+	s.auditRoutes(r)
+}
 
+// accountRoutes let people in, and show them what is their own.
+func (s *server) accountRoutes(r *routes) {
 	get(r, "/auth/methods", auth.Public, s.methods, "loginMethods", "The ways to log in")
 	post(r, "/auth/login", auth.Public, s.login, "login", "Log in; sets the cookies of a session")
 	post(r, "/auth/refresh", auth.Public, s.refresh, "refresh", "Exchange the refresh cookie for new cookies")
@@ -25,7 +33,10 @@ func (s *server) routes(r *routes) {
 	get(r, "/auth/sessions", auth.Self, s.listSessions, "listSessions", "List one's own sessions, the one used last first")
 	del(r, "/auth/sessions", auth.Self, s.endOtherSessions, "endOtherSessions", "End one's other sessions")
 	del(r, "/auth/sessions/{id}", auth.Self, s.endSession, "endSession", "End one of one's own sessions", answers(http.StatusNoContent))
+}
 
+// bucketRoutes are about buckets, present and past.
+func (s *server) bucketRoutes(r *routes) {
 	get(r, "/buckets", auth.BucketSee, s.listBuckets, "listBuckets", "List the buckets that one may see")
 	post(r, "/buckets", auth.BucketCreate, s.createBucket, "createBucket", "Create a bucket", answers(http.StatusCreated))
 	get(r, "/buckets/{name}", auth.BucketSee, s.getBucket, "getBucket", "Read a bucket")
@@ -41,7 +52,10 @@ func (s *server) routes(r *routes) {
 	get(r, "/as-of", auth.AuditRead, s.bucketsAsOf, "bucketsAsOf", "All buckets that were in force at an instant")
 	get(r, "/buckets/{name}/usage", auth.BucketSee, s.bucketUsage, "bucketUsage", "Permits granted and limited per minute and app")
 	get(r, "/buckets/{name}/live", auth.BucketSee, s.bucketLive, "bucketLive", "What Redis has of a bucket now")
+}
 
+// appRoutes are about apps and their members.
+func (s *server) appRoutes(r *routes) {
 	get(r, "/apps", auth.AppSee, s.listApps, "listApps", "List the apps that one may see")
 	post(r, "/apps", auth.AppCreate, s.createApp, "createApp", "Register an app", answers(http.StatusCreated))
 	get(r, "/apps/{name}", auth.AppSee, s.getApp, "getApp", "Read an app with its members")
@@ -49,7 +63,10 @@ func (s *server) routes(r *routes) {
 	del(r, "/apps/{name}", auth.AppManage, s.deleteApp, "deleteApp", "Remove an app that no bucket lists", answers(http.StatusNoContent))
 	put(r, "/apps/{name}/members/{user}", auth.AppManage, s.setMember, "setMember", "Make a user a member of an app, or change its role")
 	del(r, "/apps/{name}/members/{user}", auth.AppManage, s.removeMember, "removeMember", "End a membership")
+}
 
+// peopleRoutes are about users, and the tokens by which programs act as them.
+func (s *server) peopleRoutes(r *routes) {
 	get(r, "/users", auth.UserSee, s.listUsers, "listUsers", "List the users")
 	post(r, "/users", auth.UserManage, s.createUser, "createUser", "Create a user", answers(http.StatusCreated))
 	get(r, "/users/names", auth.UserNames, s.userNames, "userNames", "Names of enabled users, to pick owners and members")
@@ -64,7 +81,10 @@ func (s *server) routes(r *routes) {
 	del(r, "/tokens/{id}", auth.Self, s.revokeToken, "revokeToken", "Revoke an API token for good", answers(http.StatusNoContent))
 	get(r, "/service-accounts", auth.TokenManage, s.listServiceAccounts, "listServiceAccounts", "List the service accounts")
 	post(r, "/service-accounts", auth.TokenManage, s.createServiceAccount, "createServiceAccount", "Make an account that only programs use, by API tokens", answers(http.StatusCreated))
+}
 
+// auditRoutes are about the history, whom it is told to, and the system.
+func (s *server) auditRoutes(r *routes) {
 	get(r, "/changes", auth.AuditRead, s.listChanges, "listChanges", "The whole change log, newest first")
 	streamed(r, "/export/changes", auth.AuditExport, s.exportChanges, "exportChanges", "The change log as a file, oldest first")
 	streamed(r, "/export/buckets", auth.BucketSee, s.exportBuckets, "exportBuckets", "The buckets that one may see as a file")
