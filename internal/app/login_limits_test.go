@@ -17,8 +17,8 @@ import (
 	"github.com/headgate/headgate/internal/testenv"
 )
 
-// longestLogin is what a login may wait for its limits, with room for a busy machine that runs the tests.
-const longestLogin = 150 * time.Millisecond
+// longestLogin is what a login may wait for its limits: selfPatience, and room for a busy machine that runs the tests.
+const longestLogin = selfPatience + 250*time.Millisecond
 
 // limitsOn makes the limiter of one server on a Redis.
 func limitsOn(t *testing.T, addr, prefix string) *loginLimits {
