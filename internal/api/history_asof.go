@@ -39,6 +39,7 @@ type PersonAsOf struct {
 // BucketsAsOf is one page of all that was in force at an instant.
 type BucketsAsOf struct {
 	At     time.Time    `json:"at"`
+	Kept   *time.Time   `json:"kept_since" doc:"what happened before was pruned; null when nothing was"`
 	Items  []BucketAsOf `json:"items" doc:"by name; what was not in force is left out, so a page may be short though more follow"`
 	Next   string       `json:"next" doc:"cursor of the next page; empty on the last"`
 	Admins []PersonAsOf `json:"admins" nullable:"true" doc:"who could change every bucket, beside the owners in its definition; null when it is not kept"`
@@ -89,6 +90,13 @@ func (s *server) bucketsAsOf(ctx context.Context, in *struct {
 		if one.Definition != nil {
 			owners = append(owners, one.Definition.Owners...)
 		}
+	}
+	since, pruned, err := s.Store.KeptSince(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if pruned {
+		body.Kept = &since
 	}
 	people, known, err := s.Store.PeopleAsOf(ctx, in.At)
 	if err == nil && known {

@@ -18,6 +18,7 @@ type Store interface {
 	TokenStore
 	ChangeStore
 	HistoryStore
+	UsageStore
 	WebhookStore
 }
 
@@ -103,6 +104,8 @@ type HistoryStore interface {
 	BucketsAsOf(ctx context.Context, at time.Time, cursor string, limit int) (model.Page[model.AsOf], error)
 	// PeopleAsOf lists the users of an instant; known is false when the rows that would tell have been pruned.
 	PeopleAsOf(ctx context.Context, at time.Time) (people []model.PersonAsOf, known bool, err error)
+	// KeptSince is the time of the oldest row that is kept, and whether older ones were pruned.
+	KeptSince(ctx context.Context) (since time.Time, pruned bool, err error)
 	// MembersAsOf tells the members that apps had; "*" stands for every app.
 	MembersAsOf(ctx context.Context, apps []string, at time.Time) (map[string][]model.Member, error)
 }
