@@ -40,6 +40,9 @@ func (u *User) Validate() error {
 	if !ValidUserName(u.Name) {
 		v.add("name", userNameRule)
 	}
+	if u.Name == SystemActor {
+		v.add("name", "stands in the history for Headgate itself; choose another")
+	}
 	checkText(&v, "display_name", u.DisplayName, 0, 100)
 	checkChoice(&v, "role", u.Role, RoleAdmin, RoleAuditor, RoleMember)
 	return v.err("the user")

@@ -22,6 +22,13 @@ func TestUserAppAndMemberNameTheirBrokenFields(t *testing.T) {
 	}
 }
 
+// Else what a person did could pass for what Headgate did.
+func TestNoUserIsCalledAsTheHistoryCallsHeadgate(t *testing.T) {
+	if got := brokenFields(t, (&model.User{Name: model.SystemActor, Role: model.RoleMember}).Validate()); len(got) != 1 {
+		t.Errorf("broken fields %v, want name", got)
+	}
+}
+
 func TestPasswordIs12To128Characters(t *testing.T) {
 	for password, good := range map[string]bool{
 		strings.Repeat("é", 12): true, strings.Repeat("é", 128): true, strings.Repeat("x", 11): false, strings.Repeat("x", 129): false, "": false, strings.Repeat("\xff", 12): false,
