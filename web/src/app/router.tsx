@@ -62,6 +62,14 @@ export const router = createBrowserRouter([
             path: 'audit',
             lazy: async () => ({ Component: (await import('@/features/audit/AuditPage')).AuditPage }),
           },
+          {
+            path: 'system',
+            lazy: async () => ({ Component: (await import('@/features/system/SystemPage')).SystemPage }),
+          },
+          {
+            path: 'profile',
+            lazy: async () => ({ Component: (await import('@/features/profile/ProfilePage')).ProfilePage }),
+          },
           { path: '*', Component: NotFoundPage },
         ],
       },

@@ -1,7 +1,5 @@
 import { CloseButton, TextInput } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useUrlText } from '@/lib/url-state';
 
@@ -11,15 +9,12 @@ interface SearchInputProps {
   param?: string;
 }
 
-/** Searches a list; the text lives in the URL. The key "/" leads here. */
+/** Searches a list; the text lives in the URL. The shell's key "/" leads here. */
 export function SearchInput({ label, param = 'search' }: SearchInputProps) {
   const { t } = useTranslation();
   const { value, onChange } = useUrlText(param);
-  const input = useRef<HTMLInputElement>(null);
-  useHotkeys([['/', () => input.current?.focus()]]);
   return (
     <TextInput
-      ref={input}
       type="search"
       aria-label={label}
       aria-keyshortcuts="/"

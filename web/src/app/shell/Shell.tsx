@@ -1,6 +1,6 @@
 import { AppShell, Burger, Group, ScrollArea, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Suspense, useEffect, useRef } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation } from 'react-router';
 import { useMe } from '@/lib/api/me';
@@ -9,8 +9,14 @@ import { PageLoader } from '@/app/PageLoader';
 import { ConnectionBanner } from './ConnectionBanner';
 import { Navigation } from './Navigation';
 import { LanguageMenu, SchemeMenu } from '@/components/Preferences';
+import { SearchButton } from './SearchButton';
+import { useShortcuts } from './use-shortcuts';
 import { UserMenu } from './UserMenu';
 import classes from './Shell.module.css';
+
+// Both open on a key press, so their code is no part of the first load.
+const Palette = lazy(async () => ({ default: (await import('@/app/palette/Palette')).Palette }));
+const ShortcutsSheet = lazy(async () => ({ default: (await import('./ShortcutsSheet')).ShortcutsSheet }));
 
 /** The frame around every page behind the login. */
 export function Shell() {
@@ -19,6 +25,11 @@ export function Shell() {
   const { pathname } = useLocation();
   const [opened, { toggle, close }] = useDisclosure();
   const main = useRef<HTMLElement>(null);
+  const [dialog, setDialog] = useState<'palette' | 'help' | null>(null);
+  const openPalette = useCallback(() => setDialog('palette'), []);
+  const openHelp = useCallback(() => setDialog('help'), []);
+  const closeDialog = useCallback(() => setDialog(null), []);
+  useShortcuts({ onPalette: openPalette, onHelp: openHelp });
 
   // A followed link disappears with its page: the focus then goes to the new page instead of nowhere.
   useEffect(() => {
@@ -55,9 +66,10 @@ export function Shell() {
             )}
           </Group>
           <Group gap={4} wrap="nowrap">
+            <SearchButton onClick={openPalette} />
             <LanguageMenu />
             <SchemeMenu />
-            <UserMenu />
+            <UserMenu onHelp={openHelp} />
           </Group>
         </Group>
       </AppShell.Header>
@@ -74,6 +86,10 @@ export function Shell() {
           </Suspense>
         </div>
       </AppShell.Main>
+      <Suspense fallback={null}>
+        <Palette opened={dialog === 'palette'} onClose={closeDialog} onHelp={openHelp} />
+        <ShortcutsSheet opened={dialog === 'help'} onClose={closeDialog} />
+      </Suspense>
     </AppShell>
   );
 }

@@ -1,29 +1,18 @@
 import { Avatar, Menu, Text, UnstyledButton } from '@mantine/core';
-import { IconLogout } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { IconKeyboard, IconLogout, IconUserCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { useNavigate } from 'react-router';
-import { api, unwrap } from '@/lib/api/client';
+import { Link } from 'react-router';
 import { useMe } from '@/lib/api/me';
-import { showError } from '@/components/notify';
+import { useLogout } from './use-logout';
 
-/** Who is logged in, and the way out. */
-export function UserMenu() {
+/** Who is logged in, their own page, and the way out. */
+export function UserMenu({ onHelp }: { onHelp: () => void }) {
   const { t } = useTranslation();
   const me = useMe();
-  const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  const logout = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/auth/logout')),
-    onSuccess: async () => {
-      await navigate('/login');
-      queryClient.clear();
-    },
-    onError: (error) => showError(error, t),
-  });
+  const logout = useLogout();
   const name = me.display_name || me.name;
   return (
-    <Menu position="bottom-end" width={220}>
+    <Menu position="bottom-end" width={240}>
       <Menu.Target>
         <UnstyledButton aria-label={t('shell.account', { name })} bdrs="xl">
           <Avatar name={name} size={34} radius="xl" color="water" variant="filled" aria-hidden />
@@ -34,10 +23,17 @@ export function UserMenu() {
           <Text fw={600} truncate>
             {name}
           </Text>
-          <Text size="sm" c="dimmed">
+          <Text size="sm" c="dimmed" truncate>
             {me.name} · {t(`role.${me.role}`)}
           </Text>
         </div>
+        <Menu.Divider />
+        <Menu.Item component={Link} to="/profile" leftSection={<IconUserCircle size={16} aria-hidden />}>
+          {t('nav.profile')}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconKeyboard size={16} aria-hidden />} onClick={onHelp}>
+          {t('shortcuts.title')}
+        </Menu.Item>
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => logout.mutate()}>
           {t('shell.logout')}

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Change } from '@/lib/api/types';
 import { absoluteTime } from '@/lib/format/time';
+import { useZone } from '@/lib/zone';
 import { actionText } from '@/components/action-text';
 import { ChangeDiff } from '@/components/ChangeDiff';
 import { Copy } from '@/components/CodeBlock';
@@ -61,12 +62,13 @@ export function ChangeRow({ change }: { change: Change }) {
 
 function Details({ change, hasDiff }: { change: Change; hasDiff: boolean }) {
   const { t, i18n } = useTranslation();
+  const zone = useZone();
   return (
     <Stack gap="xs" mt="xs">
       {hasDiff && <ChangeDiff change={change} />}
       <Group gap="md">
         <Text size="sm" c="dimmed">
-          {absoluteTime(new Date(change.at), i18n.language)}
+          {absoluteTime(new Date(change.at), i18n.language, zone)}
         </Text>
         {change.address && (
           <Text size="sm" c="dimmed">

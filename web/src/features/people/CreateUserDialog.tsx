@@ -8,7 +8,7 @@ import { errorText } from '@/components/error-text';
 import { DialogForm, FormDialog } from '@/components/FormDialog';
 import { showDone } from '@/components/notify';
 import { useCreateUser } from './api/users';
-import { passwordError } from './password';
+import { passwordError } from '@/components/password-error';
 import { roles } from './roles';
 
 /** Makes a user. */

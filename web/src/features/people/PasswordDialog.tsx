@@ -6,7 +6,7 @@ import { errorText } from '@/components/error-text';
 import { DialogForm, FormDialog } from '@/components/FormDialog';
 import { showDone } from '@/components/notify';
 import { useSetPassword } from './api/users';
-import { passwordError } from './password';
+import { passwordError } from '@/components/password-error';
 
 /** Sets a user's password; ends the user's sessions. */
 export function PasswordDialog({ user, onClose }: { user: User | null; onClose: () => void }) {

@@ -11,6 +11,8 @@ export type Live = Schemas['BucketLive'];
 export type Me = Schemas['Me'];
 export type Member = Schemas['Member'];
 export type NewSecret = Schemas['TokenCreated'];
+export type Session = Schemas['Session'];
+export type System = Schemas['System'];
 export type Token = Schemas['Token'];
 export type User = Schemas['User'];
 

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { expect, test } from 'vitest';
 import { absoluteTime, relativeTime } from './time';
 
@@ -18,4 +19,8 @@ test('instants older than a week are told as dates', () => {
 
 test('the absolute form names the zone', () => {
   expect(absoluteTime(now, 'en')).toMatch(/2026.*(UTC|GMT|[A-Z]{3,4})/);
+});
+
+test('the absolute form follows the chosen zone', () => {
+  expect(absoluteTime(now, 'en', 'UTC')).toMatch(/12:00:00.*UTC/);
 });

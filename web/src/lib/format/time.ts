@@ -1,3 +1,5 @@
+import { zoneOption, type Zone } from '@/lib/zone';
+
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -8,9 +10,9 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 const recent = 7 * 86_400; // s; older instants are written as dates
 
 /** "3 minutes ago"; instants older than a week as a date. */
-export function relativeTime(at: Date, now: Date, language: string): string {
+export function relativeTime(at: Date, now: Date, language: string, zone: Zone = 'local'): string {
   const seconds = Math.round((at.getTime() - now.getTime()) / 1000);
-  if (Math.abs(seconds) > recent) return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(at);
+  if (Math.abs(seconds) > recent) return new Intl.DateTimeFormat(language, { dateStyle: 'medium', ...zoneOption(zone) }).format(at);
   const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   for (const [unit, length] of steps) {
     if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
@@ -19,8 +21,9 @@ export function relativeTime(at: Date, now: Date, language: string): string {
 }
 
 /** Date and time to the second with the zone's name. */
-export function absoluteTime(at: Date, language: string): string {
+export function absoluteTime(at: Date, language: string, zone: Zone = 'local'): string {
   return new Intl.DateTimeFormat(language, {
+    ...zoneOption(zone),
     year: 'numeric',
     month: 'short',
     day: 'numeric',

@@ -28,7 +28,17 @@ export const common = {
     skip: 'Skip to the content',
   },
   scheme: { light: 'Light', dark: 'Dark', auto: 'As the system' },
-  nav: { label: 'Main', buckets: 'Buckets', apps: 'Apps', people: 'People', tokens: 'API tokens', audit: 'Audit log' },
+  nav: {
+    label: 'Main',
+    overview: 'Overview',
+    buckets: 'Buckets',
+    apps: 'Apps',
+    people: 'People',
+    tokens: 'API tokens',
+    audit: 'Audit log',
+    system: 'System',
+    profile: 'Profile',
+  },
   role: { admin: 'Admin', auditor: 'Auditor', member: 'Member' },
   roleMeaning: {
     admin: 'Sees and manages everything.',

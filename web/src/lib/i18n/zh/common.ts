@@ -30,7 +30,17 @@ export const common: typeof en = {
     skip: '跳到正文',
   },
   scheme: { light: '浅色', dark: '深色', auto: '跟随系统' },
-  nav: { label: '主导航', buckets: '限流桶', apps: '应用', people: '人员', tokens: 'API 令牌', audit: '审计日志' },
+  nav: {
+    label: '主导航',
+    overview: '概览',
+    buckets: '限流桶',
+    apps: '应用',
+    people: '人员',
+    tokens: 'API 令牌',
+    audit: '审计日志',
+    system: '系统',
+    profile: '个人资料',
+  },
   role: { admin: '管理员', auditor: '审计员', member: '成员' },
   roleMeaning: {
     admin: '可查看和管理一切。',

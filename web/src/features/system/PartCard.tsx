@@ -1,0 +1,30 @@
+import { List, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { System } from '@/lib/api/types';
+import { Section } from '@/components/Section';
+import { StateBadge } from '@/components/StateBadge';
+
+/** The database or Redis: what it is, whether it answers, and which of its settings are not safe. */
+export function PartCard({ title, part }: { title: string; part: System['database'] }) {
+  const { t } = useTranslation();
+  const tone = !part.ok ? 'bad' : part.warnings.length > 0 ? 'watch' : 'good';
+  return (
+    <Section title={title} actions={<StateBadge tone={tone}>{t(`system.${tone}`)}</StateBadge>}>
+      <Text>
+        {part.kind} {part.version}
+      </Text>
+      {part.message && (
+        <Text c="var(--mantine-color-error)" mt="xs" role="status">
+          {part.message}
+        </Text>
+      )}
+      {part.warnings.length > 0 && (
+        <List size="sm" mt="xs" spacing={4}>
+          {part.warnings.map((warning) => (
+            <List.Item key={warning}>{warning}</List.Item>
+          ))}
+        </List>
+      )}
+    </Section>
+  );
+}
