@@ -190,14 +190,21 @@ func TestAlterationsInTheDatabaseAreFound(t *testing.T) {
 			d.exec(t, "DROP TABLE saved")
 			wantVerified(t, s)
 		}
-		if rows := must(d.sqlDB(t).QueryContext(t.Context(), "SELECT * FROM changes"))(t); len(must(rows.Columns())(t)) != columns {
-			t.Errorf("a column of changes is not among those that were tried: %v", must(rows.Columns())(t))
-		} else {
-			ok(t, rows.Close())
+		if names := columnsOf(t, d.sqlDB(t), "changes"); len(names) != columns {
+			t.Errorf("a column of changes is not among those that were tried: %v", names)
 		}
 		d.exec(t, "DELETE FROM changes WHERE id = 2")
 		wantFault(t, verified(t, s), audit.Removed, 2)
 	})
+}
+
+func columnsOf(t *testing.T, db *sql.DB, table string) []string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+table)
+	ok(t, err)
+	defer func() { ok(t, rows.Close()) }()
+	ok(t, rows.Err())
+	return must(rows.Columns())(t)
 }
 
 // A backup that is put back, or a tail that is cut off with the head set back, is found by a checkpoint from outside.

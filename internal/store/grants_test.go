@@ -71,7 +71,9 @@ func TestDocumentedUsersCanDoTheirWorkAndNoMore(t *testing.T) {
 func checkRights(t *testing.T, db *sql.DB) {
 	t.Helper()
 	fixed := []string{"changes", "audit_checkpoints", "goose_db_version"}
-	rows := must(db.QueryContext(t.Context(), "SELECT table_name, MIN(column_name) FROM information_schema.columns WHERE table_schema = DATABASE() GROUP BY table_name"))(t)
+	rows, err := db.QueryContext(t.Context(), "SELECT table_name, MIN(column_name) FROM information_schema.columns WHERE table_schema = DATABASE() GROUP BY table_name")
+	ok(t, err)
+	defer func() { ok(t, rows.Close()) }()
 	columns := map[string]string{}
 	for rows.Next() {
 		var table, column string
