@@ -1,0 +1,68 @@
+package bucket
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// usagePipe is how many minutes of buckets ReadUsages asks for in one round trip.
+const usagePipe = 4000
+
+// ReadUsages returns the usage of several buckets from minute from to minute to, both included, by bucket in the order
+// of names, minute and app, as ReadUsage does for one. It takes a round trip for every few thousand minutes of buckets.
+// At most MinutesBound minutes may be asked for.
+func (e *Engine) ReadUsages(ctx context.Context, names []string, from, to int64) ([]Usage, error) {
+	switch {
+	case e.broken != nil:
+		return nil, e.broken
+	case to < from:
+		return nil, nil
+	case to-from >= MinutesBound:
+		return nil, invalid("minutes", "must be at most %d", MinutesBound)
+	}
+	var all []Usage
+	atOnce := max(1, usagePipe/int(to-from+1))
+	for first := 0; first < len(names); first += atOnce {
+		part, err := e.readUsages(ctx, names[first:min(first+atOnce, len(names))], from, to)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, part...)
+	}
+	return all, nil
+}
+
+func (e *Engine) readUsages(ctx context.Context, names []string, from, to int64) ([]Usage, error) {
+	pipe := e.rdb.Pipeline()
+	cmds := make([]*redis.MapStringStringCmd, 0, len(names)*int(to-from+1))
+	for _, name := range names {
+		if !validName(name) {
+			return nil, invalid("name", nameRule)
+		}
+		for minute := from; minute <= to; minute++ {
+			cmds = append(cmds, pipe.HGetAll(ctx, e.keys.usage(name, minute)))
+		}
+	}
+	if len(cmds) == 0 {
+		return nil, nil
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("read the usage of %d buckets: %w", len(names), err)
+	}
+	var all []Usage
+	minutes := int(to - from + 1)
+	for i, cmd := range cmds {
+		if len(cmd.Val()) == 0 {
+			continue
+		}
+		name := names[i/minutes]
+		rows, err := usageOf(name, from+int64(i%minutes), cmd.Val())
+		if err != nil {
+			return nil, wrap(err, "read the usage of", name)
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
