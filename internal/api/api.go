@@ -23,7 +23,9 @@ type Config struct {
 	Auth     *auth.Service
 	Pusher   Pusher
 	Live     Live
+	Figures  Figures
 	Health   Health
+	Sync     Syncer           // tells how far Redis has followed; nil: nothing is told
 	Webhooks Webhooks         // calls webhooks; nil: none can be added
 	Console  http.Handler     // gets every request outside /api, /healthz and /readyz; nil: 404
 	Recorder Recorder         // keeps refused attempts; nil: each is written to Store at once
@@ -41,6 +43,8 @@ type Config struct {
 	ProxyHeader    ProxyHeader // "": XForwarded
 	// MaxRequests bounds the requests in work; further ones are answered 503 at once. 0: DefaultMaxRequests.
 	MaxRequests int
+	// Draining, when closed, ends the streams, which would else keep the server from stopping; nil: never.
+	Draining <-chan struct{}
 }
 
 // server has the parts that the handlers use.
@@ -50,6 +54,7 @@ type server struct {
 	document []byte // the OpenAPI document
 	work     *gate
 	exports  exportCount
+	watches  *watchHub
 	streams  map[string]bool // gin paths of answers that take as long as they take
 }
 
@@ -64,6 +69,9 @@ func New(c Config) http.Handler {
 	if c.Webhooks == nil {
 		c.Webhooks = noWebhooks{}
 	}
+	if c.Sync == nil {
+		c.Sync = noSyncer{}
+	}
 	if c.Recorder == nil {
 		c.Recorder = plainRecorder{c.Store}
 	}
@@ -71,6 +79,7 @@ func New(c Config) http.Handler {
 		c.MaxRequests = DefaultMaxRequests
 	}
 	s := &server{Config: c, log: c.Log, document: OpenAPI(), work: newGate(c.MaxRequests)}
+	s.watches = newWatchHub(c.Figures, c.Store, c.Log)
 	engine, _ := s.build()
 	return engine
 }

@@ -17,6 +17,7 @@ type call struct {
 	userAgent string
 	viaToken  bool           // an API token was given, good or not
 	principal auth.Principal // set once the proof is found good
+	leaveWork func()         // gives back the place among the requests in work, before the answer is done
 }
 
 type callKey struct{}

@@ -65,6 +65,8 @@ func (s *server) limitWork(c *gin.Context) {
 		c.Abort()
 		return
 	}
-	defer s.work.leave(address)
+	leave := sync.OnceFunc(func() { s.work.leave(address) })
+	defer leave()
+	callOf(c.Request.Context()).leaveWork = leave
 	c.Next()
 }

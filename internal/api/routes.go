@@ -50,15 +50,23 @@ func (s *server) bucketRoutes(r *routes) {
 	get(r, "/buckets/{name}/as-of", auth.BucketSee, s.bucketAsOf, "bucketAsOf", "What was in force at an instant, and who could change it")
 	get(r, "/deleted-buckets", auth.BucketSee, s.listDeleted, "listDeleted", "Deleted buckets that one may see: all of them, or those that one owned")
 	get(r, "/as-of", auth.AuditRead, s.bucketsAsOf, "bucketsAsOf", "All buckets that were in force at an instant")
+	get(r, "/buckets/{name}/sync", auth.BucketSee, s.bucketSync, "bucketSync", "Where a bucket's last edit has arrived: in Redis, and at each SDK instance")
 	get(r, "/buckets/{name}/usage", auth.BucketSee, s.bucketUsage, "bucketUsage", "Permits granted and limited per minute and app")
 	get(r, "/buckets/{name}/live", auth.BucketSee, s.bucketLive, "bucketLive", "What Redis has of a bucket now")
 }
 
 // appRoutes are about apps and their members.
 func (s *server) appRoutes(r *routes) {
+	get(r, "/buckets/{name}/limited-keys", auth.BucketSee, s.bucketLimitedKeys, "bucketLimitedKeys", "The keys of a bucket that were limited most")
+	get(r, "/buckets/{name}/instances", auth.BucketSee, s.bucketInstances, "bucketInstances", "Live clients that use a bucket, with the revision that each decides by")
+	post(r, "/buckets/{name}/try", auth.BucketEdit, s.tryBucket, "tryBucket", "Acquire once, for real: takes permits, counts as usage and leaves a change row")
+	watched(r, "/stream", auth.BucketSee, s.stream, "stream", "Live figures of buckets, as server-sent events")
+	get(r, "/overview", auth.BucketSee, s.overview, "overview", "What is limited now, what is near its limit, and what changed")
+
 	get(r, "/apps", auth.AppSee, s.listApps, "listApps", "List the apps that one may see")
 	post(r, "/apps", auth.AppCreate, s.createApp, "createApp", "Register an app", answers(http.StatusCreated))
 	get(r, "/apps/{name}", auth.AppSee, s.getApp, "getApp", "Read an app with its members")
+	get(r, "/apps/{name}/usage", auth.BucketSee, s.appUsage, "appUsage", "An app's permits, summed over the buckets that one may see")
 	put(r, "/apps/{name}", auth.AppManage, s.updateApp, "updateApp", "Change an app's description")
 	del(r, "/apps/{name}", auth.AppManage, s.deleteApp, "deleteApp", "Remove an app that no bucket lists", answers(http.StatusNoContent))
 	put(r, "/apps/{name}/members/{user}", auth.AppManage, s.setMember, "setMember", "Make a user a member of an app, or change its role")
@@ -96,5 +104,7 @@ func (s *server) auditRoutes(r *routes) {
 	post(r, "/webhooks/{name}/test", auth.WebhookManage, s.testWebhook, "testWebhook", "Send an endpoint a test and tell how that went")
 	post(r, "/webhooks/{name}/secret", auth.WebhookManage, s.renewWebhookSecret, "renewWebhookSecret", "Give an endpoint another secret; the answer shows it this once")
 	post(r, "/webhooks/{name}/redeliver", auth.WebhookManage, s.redeliver, "redeliverWebhook", "Tell an endpoint again from a change on, or skip up to one")
+	get(r, "/system/sync", auth.SystemSee, s.systemSync, "systemSync", "How far Redis has followed the database, all in all")
+	post(r, "/system/reconcile", auth.SystemManage, s.reconcileNow, "reconcileNow", "Compare all of Redis with the database now, and put right what differs")
 	get(r, "/system", auth.SystemSee, s.system, "system", "State of the database, Redis and reconcile")
 }

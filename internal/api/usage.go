@@ -2,30 +2,218 @@ package api
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
 )
 
-// BucketUsage is what a bucket's apps were granted and refused.
+// UsageStore keeps what the SDKs reported once Redis forgets it. Rows come ordered by time and app.
+type UsageStore interface {
+	// UsageHours and UsageMinutes list a bucket's from one hour or minute to another, both included.
+	UsageHours(ctx context.Context, bucket string, from, to int64) ([]model.UsageRow, error)
+	UsageMinutes(ctx context.Context, bucket string, from, to int64) ([]model.UsageRow, error)
+	// AppUsageHours and AppUsageMinutes sum an app's over the buckets that the viewer may see; "" = all.
+	AppUsageHours(ctx context.Context, viewer, app string, from, to int64) ([]model.UsageRow, error)
+	AppUsageMinutes(ctx context.Context, viewer, app string, from, to int64) ([]model.UsageRow, error)
+	// SeenBuckets names the buckets that the viewer may see, with whether the user mine owns them; of some names, or of all.
+	SeenBuckets(ctx context.Context, viewer, mine string, among ...string) (map[string]bool, error)
+	// CountBuckets counts them, and those whose present revision Redis is not known to have.
+	CountBuckets(ctx context.Context, viewer string) (all, pending int64, err error)
+	// BucketHeads tells where names stand, living or deleted.
+	BucketHeads(ctx context.Context, names []string) (map[string]model.BucketHead, error)
+}
+
+// usageRanges are the named ranges in minutes.
+var usageRanges = map[string]int{"5m": 5, "1h": 60, "24h": 24 * 60, "90d": 90 * 24 * 60}
+
+const hoursRange = "90d" // the one that is told in hours
+
+// BucketUsage is what was granted and refused.
 type BucketUsage struct {
 	Items       []UsageRow `json:"items"`
-	RedisTimeUS int64      `json:"redis_time_us" doc:"Redis's clock at the reading, µs since 1970"`
+	StepMinutes int        `json:"step_minutes" doc:"how many minutes a row stands for, from its minute on: 1, or 60 with range 90d"`
+	RedisTimeUS int64      `json:"redis_time_us" doc:"Redis's clock at the reading, µs since 1970; with range 90d 0 when Redis does not answer, and then the last minute may be missing"`
+}
+
+// usageAsked says which time is asked for.
+type usageAsked struct {
+	Range   string `query:"range" enum:"5m,1h,24h,90d" doc:"instead of minutes; 90d is told in hours, which are kept in the database, the others in minutes"`
+	Minutes int    `query:"minutes" minimum:"1" maximum:"2880" default:"60" doc:"how far back, the running minute included; not with range"`
+}
+
+func (in *usageAsked) minutes() int {
+	if n := usageRanges[in.Range]; n > 0 {
+		return n
+	}
+	return in.Minutes
 }
 
 func (s *server) bucketUsage(ctx context.Context, in *struct {
 	Named
-	Minutes int `query:"minutes" minimum:"1" maximum:"2880" default:"60" doc:"how far back, the running minute included"`
+	usageAsked
 }) (*struct{ Body BucketUsage }, error) {
 	b, err := s.bucketFor(ctx, in.Name, auth.BucketSee)
 	if err != nil {
 		return nil, err
 	}
-	usage, err := s.Live.Usage(ctx, b.Name, in.Minutes)
-	if err != nil {
-		return nil, s.redisSilent(ctx, err)
+	var usage BucketUsage
+	if in.Range == hoursRange {
+		usage, err = s.hoursOf(ctx, &b)
+	} else {
+		usage, err = s.minutesOf(ctx, &b, in.minutes())
 	}
-	return &struct{ Body BucketUsage }{showUsage(usage)}, nil
+	if err != nil {
+		return nil, err
+	}
+	first := firstMinute(ctx, &b)
+	usage.Items = slices.DeleteFunc(usage.Items, func(r UsageRow) bool { return r.Minute < first })
+	return &struct{ Body BucketUsage }{usage}, nil
+}
+
+// minutesOf are what Redis has, and what it had and lost.
+func (s *server) minutesOf(ctx context.Context, b *model.Bucket, minutes int) (BucketUsage, error) {
+	usage, err := s.Live.Usage(ctx, b.Name, minutes)
+	if err != nil {
+		return BucketUsage{}, s.redisSilent(ctx, err)
+	}
+	last := usage.Now.Unix() / 60
+	kept, err := s.Store.UsageMinutes(ctx, b.Name, last-int64(minutes)+1, last)
+	if err != nil {
+		return BucketUsage{}, err
+	}
+	shown := showUsage(usage)
+	shown.Items = greater(shown.Items, kept)
+	return shown, nil
+}
+
+// hoursOf are the kept hours; of the running one and the one before, Redis knows more.
+func (s *server) hoursOf(ctx context.Context, b *model.Bucket) (BucketUsage, error) {
+	usage, silent := s.Live.Usage(ctx, b.Name, 2*model.HourMinutes)
+	if silent != nil {
+		_ = s.redisSilent(ctx, silent) // for the log
+		usage = Usage{Now: s.Now()}
+	}
+	hour := usage.Now.Unix() / 3600
+	kept, err := s.Store.UsageHours(ctx, b.Name, hour-int64(usageRanges[hoursRange]/model.HourMinutes)+1, hour)
+	if err != nil {
+		return BucketUsage{}, err
+	}
+	shown := BucketUsage{Items: greater(hourly(usage.Rows, hour-1), kept), StepMinutes: model.HourMinutes}
+	if silent == nil {
+		shown.RedisTimeUS = usage.Now.UnixMicro()
+	}
+	return shown, nil
+}
+
+// hourly adds minutes up to hours, from the given one on: of the hour before, Redis was asked for a part only.
+func hourly(minutes []UsageRow, from int64) []UsageRow {
+	var hours []UsageRow
+	at := map[usagePlace]int{}
+	for _, m := range minutes {
+		m.Minute -= m.Minute % model.HourMinutes
+		if m.Minute < from*model.HourMinutes {
+			continue
+		}
+		place := usagePlace{m.Minute, m.App}
+		i, known := at[place]
+		if !known {
+			at[place] = len(hours)
+			hours = append(hours, m)
+			continue
+		}
+		hours[i].Granted += m.Granted
+		hours[i].Limited += m.Limited
+		hours[i].ShadowLimited += m.ShadowLimited
+	}
+	return hours
+}
+
+type usagePlace struct {
+	minute int64
+	app    string
+}
+
+// greater takes of two readings of the same rows the greater one; see model.Used.Or.
+func greater(rows []UsageRow, others []model.UsageRow) []UsageRow {
+	at := map[usagePlace]int{}
+	rows = append([]UsageRow{}, rows...)
+	for i, r := range rows {
+		at[usagePlace{r.Minute, r.App}] = i
+	}
+	for _, o := range others {
+		if i, known := at[usagePlace{o.Minute, o.App}]; known {
+			r := &rows[i]
+			r.Granted, r.Limited, r.ShadowLimited = max(r.Granted, o.Granted), max(r.Limited, o.Limited), max(r.ShadowLimited, o.ShadowLimited)
+			continue
+		}
+		rows = append(rows, showRow(o))
+	}
+	slices.SortFunc(rows, func(a, b UsageRow) int {
+		if a.Minute != b.Minute {
+			return int(a.Minute - b.Minute)
+		}
+		return strings.Compare(a.App, b.App)
+	})
+	return rows
+}
+
+func showRow(r model.UsageRow) UsageRow {
+	return UsageRow{Minute: r.Minute, App: r.App, Granted: r.Granted, Limited: r.Limited, ShadowLimited: r.ShadowLimited}
+}
+
+// firstMinute is the first one whose usage the principal may see: where the name was another bucket's before, that one's
+// usage is for those alone who may read the whole log.
+func firstMinute(ctx context.Context, b *model.Bucket) int64 {
+	if b.CreatedRevision <= 1 || principalOf(ctx).Everywhere(auth.AuditRead) {
+		return 0
+	}
+	return (b.CreatedAt.Unix() + 59) / 60
+}
+
+// appUsage sums an app's usage over the buckets that the principal may see. Minutes come from the database too, where they
+// are kept for two days and are at most a minute late; the last minutes are in memory.
+func (s *server) appUsage(ctx context.Context, in *struct {
+	Named
+	Range string `query:"range" enum:"5m,1h,24h,90d" default:"1h" doc:"90d is told in hours, the others in minutes"`
+}) (*struct{ Body BucketUsage }, error) {
+	a, err := s.appFor(ctx, in.Name, auth.AppSee)
+	if err != nil {
+		return nil, err
+	}
+	eyes := viewer(principalOf(ctx), auth.BucketSee)
+	seen, err := s.Store.SeenBuckets(ctx, eyes, principalOf(ctx).Name)
+	if err != nil {
+		return nil, err
+	}
+	_, at := s.Figures.Recent()
+	usage := BucketUsage{StepMinutes: 1}
+	if at.IsZero() {
+		at = s.Now()
+	} else {
+		usage.RedisTimeUS = at.UnixMicro()
+	}
+	recent := s.Figures.RecentMinutes(a.Name, func(bucket string) bool { _, ok := seen[bucket]; return ok || eyes == "" })
+	now := at.Unix() / 60
+	from := now - int64(usageRanges[in.Range]) + 1
+	var kept []model.UsageRow
+	if in.Range == hoursRange {
+		usage.StepMinutes = model.HourMinutes
+		kept, err = s.Store.AppUsageHours(ctx, eyes, a.Name, from/model.HourMinutes, now/model.HourMinutes)
+		recent = nil // a part of an hour is not more than what is kept of it
+	} else {
+		kept, err = s.Store.AppUsageMinutes(ctx, eyes, a.Name, from, now)
+	}
+	var rows []UsageRow
+	for _, r := range recent {
+		if r.Minute >= from {
+			rows = append(rows, showRow(r))
+		}
+	}
+	usage.Items = greater(rows, kept)
+	return &struct{ Body BucketUsage }{usage}, err
 }
 
 // redisSilent is the answer when Redis could not be read; why is for the log.
@@ -35,5 +223,8 @@ func (s *server) redisSilent(ctx context.Context, cause error) error {
 }
 
 func showUsage(u Usage) BucketUsage {
-	return BucketUsage{Items: append([]UsageRow{}, u.Rows...), RedisTimeUS: u.Now.UnixMicro()}
+	return BucketUsage{Items: append([]UsageRow{}, u.Rows...), StepMinutes: 1, RedisTimeUS: u.Now.UnixMicro()}
 }
+
+// recently tells how old what is in memory may be before it is not called the present any more.
+const recently = time.Minute

@@ -20,6 +20,7 @@ import (
 	"github.com/headgate/headgate/internal/audit"
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/figures"
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/reconcile"
 	"github.com/headgate/headgate/internal/store"
@@ -51,6 +52,8 @@ type App struct {
 
 	certificates *certificates // nil: plain HTTP
 	webhooks     *webhook.Deliverer
+	roller       *figures.Roller
+	draining     chan struct{} // closed when the server begins to stop
 }
 
 // New opens everything that the server needs: the address, Redis, the database. It fails with one clear line; what had
@@ -178,9 +181,12 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	a.openWebhooks()
+	a.roller = figures.New(figures.Config{Store: a.store, Engine: a.engine, Log: a.log})
+	a.draining = make(chan struct{})
 	handler := api.New(api.Config{
 		Webhooks: webhookCalls{a.webhookGuard(), webhook.NewSender(a.webhookGuard(), time.Now)},
-		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler}, Live: live{a.engine}, Health: health{a},
+		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler}, Live: live{a.engine}, Health: health{a}, Sync: syncer{a.reconciler, a.engine},
+		Figures: figures.Reader{Engine: a.engine, Roller: a.roller}, Draining: a.draining,
 		Console: web.Handler(), Log: a.log, Embedded: a.cfg.Embedded, TrustedProxies: a.cfg.TrustedProxies,
 		ProxyHeader: a.cfg.ProxyHeader, MaxRequests: a.cfg.MaxRequests,
 		SecureCookies: a.cfg.SecureCookies, SignOn: signOn, LocalLoginOff: !a.cfg.LocalLogin,
@@ -208,6 +214,7 @@ func (a *App) Run(ctx context.Context) error {
 	parts.Go(func() { a.sweepSessions(background) })
 	parts.Go(func() { a.people.KeepKeys(background) })
 	parts.Go(func() { a.webhooks.Run(background) })
+	parts.Go(func() { a.roller.Run(background) })
 	parts.Go(func() { a.recorder.Run(background) })
 	parts.Go(func() { a.chain.run(background) })
 	if a.certificates != nil {
@@ -225,6 +232,7 @@ func (a *App) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		// A request in hand may still be answered, and what was answered is in the database: stop in that order.
 		a.log.Info("stopping")
+		close(a.draining) // live views end; they would go on for ever
 		drain, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		if err = a.server.Shutdown(drain); err != nil {
 			_ = a.server.Close() // nobody may still write when the database is closed

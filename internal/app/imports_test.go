@@ -26,6 +26,7 @@ var mayImport = []struct {
 	{"internal/auth", []string{"internal/model"}},
 	{"internal/audit", []string{"internal/model"}},
 	{"internal/store", []string{"internal/model", "internal/audit", "migrations"}},
+	{"internal/figures", []string{"internal/model", "internal/bucket"}},
 	{"internal/reconcile", []string{"internal/model", "internal/bucket"}},
 	{"internal/api", []string{"internal/model", "internal/auth", "internal/audit"}},
 	{"internal/webhook", []string{"internal/model"}},

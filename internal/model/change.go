@@ -15,8 +15,10 @@ const (
 	ActionBucketDelete     Action = "bucket.delete"
 	ActionBucketRaise      Action = "bucket.raise"    // by SystemActor: Redis was ahead of the database
 	ActionBucketRepair     Action = "bucket.repair"   // by SystemActor: Redis had lost or kept what it should not; its after counts, where one row tells of many
+	ActionReconcile        Action = "redis.reconcile" // a full comparison was asked for
 	ActionBucketRollback   Action = "bucket.rollback" // its after names the revision that was taken over
 	ActionBucketRestore    Action = "bucket.restore"  // of a deleted one; its after names the revision that was taken over
+	ActionBucketTry        Action = "bucket.try"      // one acquire, taken from the console or the API; changes no definition
 	ActionAppCreate        Action = "app.create"
 	ActionAppUpdate        Action = "app.update"
 	ActionAppDelete        Action = "app.delete"
@@ -55,6 +57,9 @@ const (
 
 // SystemActor is the actor of changes that no person made.
 const SystemActor = "system"
+
+// SyncTarget is the target of changes about all of Redis.
+const SyncTarget = "redis"
 
 // TargetKind is the kind of thing that a change is about.
 type TargetKind string
