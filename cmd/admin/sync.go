@@ -12,10 +12,16 @@ import (
 
 func syncCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "sync", Short: "Make Redis equal to the database, or say whose Redis it is"}
-	cmd.AddCommand(
-		syncAction("now", "Compare all of Redis with the database, mend it and report", `Compare all of Redis with the database, mend what differs and report.
+	repair := syncAction("repair", "Compare all of Redis with the database, mend it and report", `Compare all of Redis with the database, mend what differs and report; the history gets a row for what was mended.
 
-"admin serve" does so by itself every HEADGATE_REPAIR_INTERVAL.`, app.SyncNow),
+"admin serve" does so by itself every HEADGATE_REPAIR_INTERVAL.`, app.SyncNow)
+	repair.Aliases = []string{"now"}
+	cmd.AddCommand(
+		syncAction("status", "Say whose Redis it is, what waits for it, and who uses it", `Say whose Redis it is, how many buckets wait to be brought to it, how the marks that show data loss stand (one for each
+master of a Redis Cluster), and which SDK instances are alive. Nothing is written.`, app.SyncStatus),
+		syncAction("diff", "Print what differs between Redis and the database", `Compare all of Redis with the database, field by field, and print a line for each bucket that differs: its revisions, and
+the fields or what waits. Nothing is written. The exit code is 1 when something differs, so that scripts hear of it.`, app.SyncDiff),
+		repair,
 		syncAction("adopt", "Take over a Redis that belongs to another deployment", `Take over a Redis that belongs to another deployment.
 
 Headgate writes only to a Redis that carries its own deployment's id, so that two installations never overwrite each
@@ -37,12 +43,13 @@ func syncAction(use, short, long string, act func(context.Context, app.Config, *
 			if err != nil {
 				return err
 			}
-			said, err := act(cmd.Context(), cfg, log)
-			if err != nil {
-				return err
+			said, failed := act(cmd.Context(), cfg, log)
+			if said != "" {
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), said); err != nil {
+					return err
+				}
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), said)
-			return err
+			return failed
 		},
 	}
 }

@@ -113,7 +113,7 @@ func newWorld(t *testing.T, database store.Config, change ...func(*api.Config)) 
 	w.hash, err = people.HashPassword(t.Context(), password)
 	must(t, err)
 	config := api.Config{
-		Store: w.store, Auth: people, Pusher: w.redis, Live: live{w.engine}, Health: health{w.store}, Log: log, Now: w.now.time,
+		Store: w.store, Auth: people, Pusher: w.redis, Live: live{w.engine}, Health: health{w.store}, Sync: syncs{w.redis.reconciler}, Log: log, Now: w.now.time,
 	}
 	for _, c := range change {
 		c(&config)
@@ -206,6 +206,23 @@ func (l live) Usage(ctx context.Context, name string, minutes int) (api.Usage, e
 	}
 	return usage, err
 }
+
+// syncs compares with Redis as the composition root does.
+type syncs struct{ reconciler *reconcile.Reconciler }
+
+func (s syncs) BucketSync(ctx context.Context, name string) (api.BucketSync, error) {
+	c, err := s.reconciler.Compare(ctx, name)
+	return api.BucketSync{
+		Revision: c.Row.Revision, InstalledRevision: c.Row.InstalledRevision, RedisRevision: c.RedisRevision, Drift: c.Drift, Pending: c.Pending(),
+	}, err
+}
+
+func (s syncs) SystemSync(context.Context) (api.SystemSync, error) {
+	status := s.reconciler.Status()
+	return api.SystemSync{State: string(status.State), Pending: status.Pending, Drifted: status.Drifted, Orphans: status.OrphanCount, OrphanNames: status.Orphans}, nil
+}
+
+func (s syncs) Reconcile(ctx context.Context) error { return s.reconciler.Repair(ctx) }
 
 type health struct{ store *store.Store }
 

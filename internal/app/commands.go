@@ -81,22 +81,5 @@ func openDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*store.Sto
 }
 
 func withBoth(ctx context.Context, cfg Config, log *slog.Logger, act func(*store.Store, *reconcile.Reconciler) (string, error)) (string, error) {
-	if err := cfg.Validate(); err != nil {
-		return "", err
-	}
-	s, err := openDatabase(ctx, cfg, log)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = s.Close() }()
-	rdb, err := connectRedis(cfg.RedisURL)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = rdb.Close() }()
-	if err := rdb.Ping(ctx).Err(); err != nil {
-		return "", fmt.Errorf("redis does not answer: %w", err)
-	}
-	engine := bucket.New(rdb, cfg.RedisPrefix)
-	return act(s, reconcile.New(reconcile.Config{Store: s, Engine: engine, Log: log}))
+	return withEngine(ctx, cfg, log, func(s *store.Store, _ *bucket.Engine, r *reconcile.Reconciler) (string, error) { return act(s, r) })
 }

@@ -155,7 +155,7 @@ func TestScopesAreTheDocumentedTable(t *testing.T) {
 		auth.BucketSee: "read write audit", auth.BucketCreate: "write", auth.BucketEdit: "write", auth.BucketAllApps: "write",
 		auth.AppSee: "read write audit admin", auth.AppCreate: "admin", auth.AppManage: "write admin",
 		auth.UserNames: "read write admin", auth.UserSee: "audit admin", auth.UserManage: "", auth.TokenManage: "",
-		auth.AuditRead: "audit", auth.AuditExport: "audit", auth.WebhookManage: "", auth.SystemSee: "read admin",
+		auth.AuditRead: "audit", auth.AuditExport: "audit", auth.WebhookManage: "", auth.SystemSee: "read admin", auth.SystemManage: "admin",
 		auth.Self: "",
 	}
 	admin := auth.Principal{Name: "x", Role: model.RoleAdmin, TokenID: 1}

@@ -17,21 +17,23 @@ const (
 	Known  Permission = "known"
 	Self   Permission = "self"
 
-	BucketSee     Permission = "bucket.see"      // a bucket, its live state and its history
-	BucketCreate  Permission = "bucket.create"   // for an app owner: listing at least one own app
-	BucketEdit    Permission = "bucket.edit"     // edit, delete, owners and apps
-	BucketAllApps Permission = "bucket.all_apps" // put "*" into a bucket's apps
-	AppSee        Permission = "app.see"         // an app and its members
-	AppCreate     Permission = "app.create"      // register an app
-	AppManage     Permission = "app.manage"      // an app's description and members; delete it
-	UserNames     Permission = "user.names"      // names only, to pick owners and members
-	UserSee       Permission = "user.see"        // everything about users but their password
-	UserManage    Permission = "user.manage"     // make, change and disable users, set passwords
-	AuditRead     Permission = "audit.read"      // the whole change log
-	AuditExport   Permission = "audit.export"    // the change log as a file
-	WebhookManage Permission = "webhook.manage"  // endpoints that changes are told to
-	SystemSee     Permission = "system.see"      // database, Redis, reconcile
-	TokenManage   Permission = "token.manage"    // see and revoke API tokens of others; service accounts and their tokens
+	BucketSee     Permission = "bucket.see"         // a bucket, its live state and its history
+	BucketCreate  Permission = "bucket.create"      // for an app owner: listing at least one own app
+	BucketEdit    Permission = "bucket.edit"        // edit, delete, owners and apps
+	BucketAllApps Permission = "bucket.all_apps"    // put "*" into a bucket's apps
+	AppSee        Permission = "app.see"            // an app and its members
+	AppCreate     Permission = "app.create"         // register an app
+	AppManage     Permission = "app.manage"         // an app's description and members; delete it
+	UserNames     Permission = "user.names"         // names only, to pick owners and members
+	UserSee       Permission = "user.see"           // everything about users but their password
+	UserManage    Permission = "user.manage"        // make, change and disable users, set passwords
+	AuditRead     Permission = "audit.read"         // the whole change log
+	AuditExport   Permission = "audit.export"       // the change log as a file
+	WebhookManage Permission = "webhook.manage"     // endpoints that changes are told to
+	SystemSee     Permission = "system.see"         // database, Redis, reconcile
+	SystemManage  Permission = "system.manage"      // reconcile now
+	BreakGlass    Permission = "system.break_glass" // put everything, or one app's calls, into shadow, and end that
+	TokenManage   Permission = "token.manage"       // see and revoke API tokens of others; service accounts and their tokens
 )
 
 // holder is a column of the permission table: a global role, or what a person is to one bucket or app.
@@ -62,6 +64,8 @@ var policy = map[Permission][]holder{
 	AuditExport:   {admin, auditor},
 	WebhookManage: {admin},
 	SystemSee:     {admin, auditor},
+	SystemManage:  {admin},
+	BreakGlass:    {admin},
 	TokenManage:   {admin},
 }
 
@@ -72,7 +76,7 @@ var scopePolicy = map[model.TokenScope][]Permission{
 	model.ScopeRead:  {BucketSee, AppSee, UserNames, SystemSee},
 	model.ScopeWrite: {BucketSee, BucketCreate, BucketEdit, BucketAllApps, AppSee, AppManage, UserNames},
 	model.ScopeAudit: {AuditRead, AuditExport, BucketSee, AppSee, UserSee},
-	model.ScopeAdmin: {AppCreate, AppManage, AppSee, UserSee, UserNames, SystemSee},
+	model.ScopeAdmin: {AppCreate, AppManage, AppSee, UserSee, UserNames, SystemSee, SystemManage},
 }
 
 // roleColumn says which column a global role stands in. A member stands in none: its rights come from relations.

@@ -10,7 +10,7 @@ import (
 
 var everyPermission = []auth.Permission{
 	auth.BucketSee, auth.BucketCreate, auth.BucketEdit, auth.BucketAllApps, auth.AppSee, auth.AppCreate, auth.AppManage,
-	auth.UserNames, auth.UserSee, auth.UserManage, auth.AuditRead, auth.AuditExport, auth.WebhookManage, auth.SystemSee, auth.TokenManage,
+	auth.UserNames, auth.UserSee, auth.UserManage, auth.AuditRead, auth.AuditExport, auth.WebhookManage, auth.SystemSee, auth.SystemManage, auth.TokenManage,
 }
 
 // The table of the design, written down a second time: a change of the policy must be meant.

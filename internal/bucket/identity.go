@@ -28,6 +28,18 @@ func (e *Engine) Claim(ctx context.Context, deployment string) (owner string, er
 	return owner, nil
 }
 
+// Owner is the deployment that owns this Redis, "" while none does.
+func (e *Engine) Owner(ctx context.Context) (string, error) {
+	if e.broken != nil {
+		return "", e.broken
+	}
+	owner, err := e.rdb.Get(ctx, e.keys.owner()).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return "", fmt.Errorf("read the owner of Redis: %w", err)
+	}
+	return owner, nil
+}
+
 // Adopt makes the deployment the owner of this Redis and of every definition in the index, whoever had them before.
 func (e *Engine) Adopt(ctx context.Context, deployment string) error {
 	if err := e.checkDeployment(deployment); err != nil {

@@ -52,6 +52,8 @@ const (
 	ActionWebhookSecret    Action = "webhook.secret" // a new secret
 	ActionWebhookTest      Action = "webhook.test"
 	ActionWebhookRedeliver Action = "webhook.redeliver"
+	ActionBreakGlassStart  Action = "break_glass.start" // mode enforce acts as shadow, for what its target names
+	ActionBreakGlassEnd    Action = "break_glass.end"
 	ActionWebhookFailing   Action = "webhook.failing" // by SystemActor: given up after three days of failed attempts
 )
 

@@ -15,9 +15,6 @@ const (
 	namesOfARow = 20
 )
 
-// SyncTarget is the target of change rows about all of Redis.
-const SyncTarget = "redis"
-
 // What a repair found, as the history tells it.
 const (
 	reasonLost    = "Redis had lost the definition; it was installed again"
@@ -111,7 +108,7 @@ func foldedChange(all []repaired, at time.Time) model.Change {
 	}
 	after, _ := json.Marshal(told) // strings and numbers: it can't fail
 	return model.Change{
-		At: at, Actor: model.SystemActor, Action: model.ActionBucketRepair, TargetKind: model.TargetSystem, Target: SyncTarget,
+		At: at, Actor: model.SystemActor, Action: model.ActionBucketRepair, TargetKind: model.TargetSystem, Target: model.SyncTarget,
 		After: after, Reason: reasonMany, Count: int64(len(all)), Until: at,
 	}
 }

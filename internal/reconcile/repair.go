@@ -128,14 +128,22 @@ func (r *Reconciler) indexed(ctx context.Context) (map[string]bool, error) {
 	return set, nil
 }
 
-// findOrphans reports the definitions that only Redis has. Nobody deleted them here, so they are not ours to remove:
-// the database may be an older one, or another's.
+// findOrphans reports the definitions that only Redis has.
 func (r *Reconciler) findOrphans(ctx context.Context, candidates []string) error {
-	var orphans []string
+	orphans, err := r.orphansOf(ctx, candidates)
+	if err == nil {
+		r.noteOrphans(orphans)
+	}
+	return err
+}
+
+// orphansOf are those of the names under which Redis has a definition. Nobody deleted them here, so they are not ours to
+// remove: the database may be an older one, or another's.
+func (r *Reconciler) orphansOf(ctx context.Context, candidates []string) (orphans []string, err error) {
 	for page := range slices.Chunk(candidates, rowPage) {
 		found, err := r.read(ctx, page...)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i, f := range found {
 			if f.Present && !f.Tombstone {
@@ -143,6 +151,5 @@ func (r *Reconciler) findOrphans(ctx context.Context, candidates []string) error
 			}
 		}
 	}
-	r.noteOrphans(orphans)
-	return nil
+	return orphans, nil
 }

@@ -28,7 +28,9 @@ type Status struct {
 
 	Owner      string    // the deployment that this Redis belongs to, as last seen; "" before
 	Pending    int64     // buckets that Redis is not known to have at their present revision
+	LastPass   time.Time // end of the last pass that went through, of whatever depth; zero before the first
 	LastRepair time.Time // end of the last full comparison; zero before the first
+	Drifted    int64     // buckets that the last full comparison found to differ, and put right
 
 	Installed   int64 // newer revisions brought by the outbox or a repair
 	Reinstalled int64 // definitions that Redis had lost
@@ -96,6 +98,8 @@ func (r *Reconciler) noteState(err error) {
 		}
 		if err != nil {
 			s.LastError, s.LastErrorAt = messageOf(err), r.now()
+		} else {
+			s.LastPass = r.now()
 		}
 	})
 	switch {
@@ -132,7 +136,7 @@ func (r *Reconciler) noteLoss(lost []*mark) {
 func (r *Reconciler) noteRepair(before Status) {
 	var after Status
 	r.update(func(s *Status) {
-		s.LastRepair = r.now()
+		s.LastRepair, s.Drifted = r.now(), s.Mended-before.Mended
 		after = *s
 	})
 	if mended := after.Mended - before.Mended; mended > 0 {

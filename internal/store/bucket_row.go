@@ -28,6 +28,7 @@ type bucketRow struct {
 	Revision          int64
 	CreatedRevision   int64
 	InstalledRevision int64
+	InstalledAt       *time.Time // when Redis was known to have that revision
 	Mark              int64
 	CreatedBy         string
 	CreatedAt         time.Time `gorm:"autoCreateTime:false"`

@@ -104,7 +104,11 @@ func syncRows(db *gorm.DB, rows []bucketRow) ([]model.SyncRow, error) {
 	}
 	for i := range rows {
 		r := &rows[i]
-		out[i] = model.SyncRow{Name: r.Name, Revision: r.Revision, Deleted: r.Deleted, InstalledRevision: r.InstalledRevision, Mark: lists.outbox[r.ID].Mark}
+		out[i] = model.SyncRow{Name: r.Name, Revision: r.Revision, Deleted: r.Deleted, InstalledRevision: r.InstalledRevision, Mark: lists.outbox[r.ID].Mark,
+			LastError: lists.outbox[r.ID].LastError, UpdatedAt: r.UpdatedAt.UTC()}
+		if r.InstalledAt != nil {
+			out[i].InstalledAt = r.InstalledAt.UTC()
+		}
 		if !r.Deleted {
 			bucket := r.bucket(lists)
 			out[i].Bucket = &bucket
@@ -122,7 +126,7 @@ func (s *Store) MarkInstalled(ctx context.Context, name string, revision, mark i
 			return err
 		}
 		if revision > row.InstalledRevision {
-			if err := t.Model(row).Update("installed_revision", revision).Error; err != nil {
+			if err := t.Model(row).Updates(map[string]any{"installed_revision": revision, "installed_at": t.now}).Error; err != nil {
 				return err
 			}
 		}

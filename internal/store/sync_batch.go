@@ -91,17 +91,25 @@ func (s *Store) markInstalled(ctx context.Context, all []model.Installed) error 
 		}
 		var ids []int64
 		var revisions, marks []any
+		var raised []int64
 		for _, row := range rows {
 			one := installed[row.Name]
-			ids = append(ids, row.ID)
-			revisions = append(revisions, row.ID, max(one.Revision, row.InstalledRevision))
-			marks = append(marks, row.ID, one.Mark)
+			ids, marks = append(ids, row.ID), append(marks, row.ID, one.Mark)
+			if one.Revision > row.InstalledRevision {
+				raised, revisions = append(raised, row.ID), append(revisions, row.ID, one.Revision)
+			}
 		}
-		choose := "CASE %s " + strings.Repeat("WHEN ? THEN ? ", len(ids)) + "ELSE 0 END"
-		err = t.Exec("UPDATE buckets SET installed_revision = "+strings.Replace(choose, "%s", "id", 1)+" WHERE id IN ?", append(revisions, ids)...).Error
-		if err != nil {
-			return err
+		if len(raised) > 0 {
+			update := "UPDATE buckets SET installed_at = ?, installed_revision = " + choose("id", len(raised)) + " WHERE id IN ?"
+			if err := t.Exec(update, append(append([]any{t.now}, revisions...), raised)...).Error; err != nil {
+				return err
+			}
 		}
-		return t.Exec("DELETE FROM outbox WHERE bucket_id IN ? AND mark <= "+strings.Replace(choose, "%s", "bucket_id", 1), append([]any{ids}, marks...)...).Error
+		return t.Exec("DELETE FROM outbox WHERE bucket_id IN ? AND mark <= "+choose("bucket_id", len(ids)), append([]any{ids}, marks...)...).Error
 	})
+}
+
+// choose is an expression that has a value of its own for each of n ids: pairs of id and value are its parameters.
+func choose(column string, n int) string {
+	return "CASE " + column + strings.Repeat(" WHEN ? THEN ?", n) + " ELSE 0 END"
 }

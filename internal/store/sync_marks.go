@@ -49,8 +49,8 @@ func (s *Store) SetMarks(ctx context.Context, marks []model.Mark, forget []int) 
 		names[i] = markName(m.Slot)
 	}
 	return s.write(ctx, func(t *tx) error {
-		var noted []metaRow
-		if err := forUpdate(t.DB).Where("name IN ?", names).Order("name").Find(&noted).Error; err != nil {
+		noted, err := t.lockMarks(marks, names)
+		if err != nil {
 			return err
 		}
 		rows, err := newerMarks(marks, noted)
@@ -72,6 +72,25 @@ func (s *Store) SetMarks(ctx context.Context, marks []model.Mark, forget []int) 
 		}
 		return t.Where("name IN ?", gone).Delete(&metaRow{}).Error
 	})
+}
+
+// lockMarks locks the rows of the marks, and makes those that are not there: what is not there can't be locked.
+func (t *tx) lockMarks(marks []model.Mark, names []string) (noted []metaRow, err error) {
+	lock := func() error { return forUpdate(t.DB).Where("name IN ?", names).Order("name").Find(&noted).Error }
+	if err := lock(); err != nil || len(noted) == len(names) {
+		return noted, err
+	}
+	rows := make([]metaRow, len(marks))
+	for i, m := range marks {
+		m.At = time.Time{}
+		rows[i] = metaRow{markName(m.Slot), markValue(m)}
+	}
+	if err := t.Clauses(clause.OnConflict{DoNothing: true}).Create(&rows).Error; err != nil {
+		return nil, err
+	}
+	noted = nil
+	err = lock()
+	return noted, err
 }
 
 // newerMarks are the rows to be written where some are noted already.
