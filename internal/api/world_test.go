@@ -22,6 +22,7 @@ import (
 	"github.com/headgate/headgate/internal/api"
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/figures"
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/reconcile"
 	"github.com/headgate/headgate/internal/store"
@@ -54,6 +55,7 @@ type world struct {
 	store  *store.Store
 	engine *bucket.Engine
 	redis  *switchedPusher
+	roller *figures.Roller // reads when a test says so
 	log    *lockedBuffer
 	now    *clock
 	hash   string
@@ -103,6 +105,7 @@ func newWorld(t *testing.T, database store.Config, change ...func(*api.Config)) 
 	rdb := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
 	t.Cleanup(func() { _ = rdb.Close() })
 	w.engine = bucket.New(rdb, prefix)
+	w.roller = figures.New(figures.Config{Store: w.store, Engine: w.engine, Log: log})
 	w.redis = &switchedPusher{reconciler: reconcile.New(reconcile.Config{Store: w.store, Engine: w.engine, Log: log})}
 
 	people, err := auth.New(auth.Config{
@@ -113,7 +116,8 @@ func newWorld(t *testing.T, database store.Config, change ...func(*api.Config)) 
 	w.hash, err = people.HashPassword(t.Context(), password)
 	must(t, err)
 	config := api.Config{
-		Store: w.store, Auth: people, Pusher: w.redis, Live: live{w.engine}, Health: health{w.store}, Sync: syncs{w.redis.reconciler}, Log: log, Now: w.now.time,
+		Store: w.store, Auth: people, Pusher: w.redis, Overlay: w.redis, Live: live{w.engine}, Health: health{w.store},
+		Figures: figures.Reader{Engine: w.engine, Roller: w.roller}, Sync: syncs{w.redis.reconciler}, Log: log, Now: w.now.time,
 	}
 	for _, c := range change {
 		c(&config)
@@ -168,6 +172,13 @@ func (p *switchedPusher) turn(off bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.off = off
+}
+
+func (p *switchedPusher) PushOverlay(ctx context.Context) error {
+	if p.off.Load() {
+		return errors.New("switched off")
+	}
+	return p.reconciler.PushOverlay(ctx)
 }
 
 func (p *switchedPusher) Push(ctx context.Context, name string) error {
