@@ -43,6 +43,8 @@ type Config struct {
 	ProxyHeader    ProxyHeader // "": XForwarded
 	// MaxRequests bounds the requests in work; further ones are answered 503 at once. 0: DefaultMaxRequests.
 	MaxRequests int
+	// Observe is told of every answered request, with the template of its route, "" for none; nil: nobody is.
+	Observe func(method, route string, status int, took time.Duration)
 	// Draining, when closed, ends the streams, which would else keep the server from stopping; nil: never.
 	Draining <-chan struct{}
 }

@@ -43,6 +43,9 @@ func (s *server) identify(c *gin.Context) {
 func (s *server) logAccess(c *gin.Context) {
 	start, ctx := time.Now(), c.Request.Context()
 	c.Next()
+	if s.Observe != nil {
+		s.Observe(c.Request.Method, c.FullPath(), c.Writer.Status(), time.Since(start))
+	}
 	call := callOf(c.Request.Context())
 	level := slog.LevelInfo
 	switch read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead; {

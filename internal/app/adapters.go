@@ -1,13 +1,13 @@
 package app
 
 import (
-	"context"
 	"time"
 
 	"github.com/headgate/headgate/internal/api"
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/reconcile"
 	"github.com/headgate/headgate/internal/store"
+	"github.com/headgate/headgate/internal/telemetry"
 )
 
 // The consumers' interfaces are satisfied here or by the packages themselves.
@@ -24,11 +24,9 @@ var (
 )
 
 // pusher lets the API push without knowing reconcile.
-type pusher struct{ reconciler *reconcile.Reconciler }
-
-func (p pusher) Push(ctx context.Context, name string) error {
-	_, err := p.reconciler.Push(ctx, name)
-	return err
+type pusher struct {
+	reconciler *reconcile.Reconciler
+	metrics    *telemetry.Metrics
 }
 
 // healthTimeout bounds each question to a part, so that the System page comes even when a part hangs.

@@ -24,6 +24,7 @@ import (
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/reconcile"
 	"github.com/headgate/headgate/internal/store"
+	"github.com/headgate/headgate/internal/telemetry"
 	"github.com/headgate/headgate/internal/webhook"
 	"github.com/headgate/headgate/web"
 )
@@ -52,6 +53,8 @@ type App struct {
 
 	certificates *certificates // nil: plain HTTP
 	webhooks     *webhook.Deliverer
+	metrics      *telemetry.Metrics
+	debug        *debugServer // nil: figures and profiles are not served
 	roller       *figures.Roller
 	draining     chan struct{} // closed when the server begins to stop
 }
@@ -78,6 +81,10 @@ func (a *App) open(ctx context.Context) error {
 		return fmt.Errorf("can't listen on %s (%w); free the port, or set HEADGATE_LISTEN", a.cfg.Listen, err)
 	}
 	if err = a.openCertificates(); err != nil {
+		return err
+	}
+	a.openMetrics()
+	if err = a.openDebug(ctx); err != nil {
 		return err
 	}
 	if a.cfg.Embedded {
@@ -175,7 +182,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err := a.openPeople(); err != nil {
 		return err
 	}
-	a.reconciler = reconcile.New(reconcile.Config{Store: a.store, Engine: a.engine, Log: a.log, RepairEvery: a.cfg.RepairInterval})
+	a.reconciler = reconcile.New(reconcile.Config{Store: a.store, Engine: a.engine, Log: a.log, RepairEvery: a.cfg.RepairInterval, Observe: a.metrics.Pass})
 	signOn, err := a.openSignOn(ctx)
 	if err != nil {
 		return err
@@ -185,13 +192,13 @@ func (a *App) wire(ctx context.Context) error {
 	a.draining = make(chan struct{})
 	handler := api.New(api.Config{
 		Webhooks: webhookCalls{a.webhookGuard(), webhook.NewSender(a.webhookGuard(), time.Now)},
-		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler}, Live: live{a.engine}, Health: health{a}, Sync: syncer{a.reconciler, a.engine},
+		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler, a.metrics}, Overlay: a.reconciler, Live: live{a.engine}, Health: health{a}, Sync: syncer{a.reconciler, a.engine},
 		Figures: figures.Reader{Engine: a.engine, Roller: a.roller}, Draining: a.draining,
 		Console: web.Handler(), Log: a.log, Embedded: a.cfg.Embedded, TrustedProxies: a.cfg.TrustedProxies,
-		ProxyHeader: a.cfg.ProxyHeader, MaxRequests: a.cfg.MaxRequests,
+		ProxyHeader: a.cfg.ProxyHeader, MaxRequests: a.cfg.MaxRequests, Observe: a.metrics.Request,
 		SecureCookies: a.cfg.SecureCookies, SignOn: signOn, LocalLoginOff: !a.cfg.LocalLogin,
 	})
-	a.server = api.NewServer(handler, a.log)
+	a.server = api.NewServer(a.metrics.Watch(handler), a.log)
 	return nil
 }
 
@@ -219,6 +226,9 @@ func (a *App) Run(ctx context.Context) error {
 	parts.Go(func() { a.chain.run(background) })
 	if a.certificates != nil {
 		parts.Go(func() { a.certificates.follow(background) })
+	}
+	if a.debug != nil {
+		parts.Go(func() { a.debug.run(background, a.log) })
 	}
 	if a.demo() {
 		parts.Go(func() { runDemoTraffic(background, a.rdb, a.cfg.RedisPrefix, a.log) })
@@ -274,6 +284,9 @@ func (a *App) Close() {
 	}
 	if a.certificates != nil {
 		a.certificates.close()
+	}
+	if a.debug != nil {
+		a.debug.close()
 	}
 	if a.limits != nil {
 		a.limits.Close()

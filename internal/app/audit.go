@@ -34,6 +34,7 @@ type chainKeeper struct {
 	store  *store.Store
 	signer *audit.Signer
 	log    *slog.Logger
+	noted  func() // is told of each fault
 
 	seen audit.Head // how far the chain was checked; a zero Seq is nowhere yet
 }
@@ -45,7 +46,7 @@ func (a *App) openChain(ctx context.Context) error {
 		return err
 	}
 	a.recorder = audit.NewRecorder(a.store, nil, a.log)
-	a.chain = &chainKeeper{store: a.store, signer: signer, log: a.log}
+	a.chain = &chainKeeper{store: a.store, signer: signer, log: a.log, noted: a.metrics.Tampering}
 	return nil
 }
 
@@ -181,5 +182,6 @@ func (k *chainKeeper) follow(rows []audit.Entry, head audit.Head) string {
 }
 
 func (k *chainKeeper) tampered(ctx context.Context, what string) {
+	k.noted()
 	k.log.ErrorContext(ctx, `the history was tampered with; "admin audit verify" tells more`, "found", what)
 }

@@ -70,7 +70,7 @@ func keeper(t *testing.T, s *store.Store) (*chainKeeper, *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	return &chainKeeper{store: s, signer: signer, log: slog.New(slog.NewTextHandler(&said, nil))}, &said
+	return &chainKeeper{store: s, signer: signer, log: slog.New(slog.NewTextHandler(&said, nil)), noted: func() {}}, &said
 }
 
 // A server that works under the documented rights records what is refused, folds what is repeated, and when it stops

@@ -49,6 +49,9 @@ type Config struct {
 
 	WebhookAllowPrivate bool // webhooks may point to private addresses, and use plain HTTP
 
+	DebugListen string // host:port of figures and profiles; empty: not served
+	DebugToken  string // what they are asked for with; needed beyond the loopback
+
 	RepairInterval time.Duration // how often all of Redis is compared with the database
 	LogLevel       slog.Level
 	LogJSON        bool
@@ -83,7 +86,7 @@ type setting struct {
 }
 
 // settings are all of them.
-var settings = slices.Concat(baseSettings, auditSettings, oidcSettings)
+var settings = slices.Concat(baseSettings, auditSettings, oidcSettings, debugSettings)
 
 var baseSettings = []setting{
 	{"HEADGATE_LISTEN", text(func(c *Config) *string { return &c.Listen })},
@@ -204,7 +207,7 @@ func (c *Config) Validate() error {
 	} else {
 		faults = append(faults, c.validateServers())
 	}
-	faults = append(faults, address("HEADGATE_LISTEN", c.Listen), c.validateLogin())
+	faults = append(faults, address("HEADGATE_LISTEN", c.Listen), c.validateLogin(), c.checkDebug())
 	if (c.TLSCertFile == "") != (c.TLSKeyFile == "") {
 		faults = append(faults, errors.New("HEADGATE_TLS_CERT_FILE and HEADGATE_TLS_KEY_FILE belong together; set both or neither"))
 	}

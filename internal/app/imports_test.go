@@ -30,6 +30,7 @@ var mayImport = []struct {
 	{"internal/reconcile", []string{"internal/model", "internal/bucket"}},
 	{"internal/api", []string{"internal/model", "internal/auth", "internal/audit"}},
 	{"internal/webhook", []string{"internal/model"}},
+	{"internal/telemetry", nil},
 	{"client", []string{"internal/bucket"}},
 	{"client/httplimit", []string{"client"}},
 	{"client/ginlimit", []string{"client", "client/httplimit"}}, // what the middlewares have in common stands in httplimit
@@ -58,7 +59,7 @@ var mayUse = map[string][]string{
 	"github.com/coreos/go-oidc":      {"internal/auth"},
 	"golang.org/x/oauth2":            {"internal/auth"},
 	"github.com/alicebob/miniredis":  {"internal/app"},
-	"github.com/prometheus/":         {"client/clientprom"},
+	"github.com/prometheus/":         {"client/clientprom", "internal/telemetry"},
 	"go.opentelemetry.io/":           {"client/clientotel"},
 	"github.com/testcontainers/":     {},
 	"github.com/Shopify/toxiproxy/":  {},

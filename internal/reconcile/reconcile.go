@@ -47,6 +47,8 @@ type Store interface {
 	RaiseRevision(ctx context.Context, name string, redisRevision int64) (revision int64, raised bool, err error)
 	// AppendChange adds a row to the history.
 	AppendChange(ctx context.Context, c model.Change) error
+	// Overlays are those in force.
+	Overlays(ctx context.Context) ([]model.Overlay, error)
 	// DeploymentID is this database's identity.
 	DeploymentID(ctx context.Context) (string, error)
 	// Marks are the newest marks noted by SetMarks.
@@ -69,6 +71,8 @@ type Engine interface {
 	ReadMarks(ctx context.Context, at ...int) ([]bucket.Mark, error)
 	PeekMarks(ctx context.Context, slots ...int) ([]time.Time, error)
 	MoveMark(ctx context.Context, m *bucket.Mark, at time.Time) (moved bool, err error)
+	ReadOverlay(ctx context.Context) (o bucket.Overlay, stands bool, err error)
+	WriteOverlay(ctx context.Context, o bucket.Overlay) error
 	Slots(name string, shards int) []int
 	Time(ctx context.Context) (time.Time, error)
 }
@@ -86,6 +90,9 @@ type Config struct {
 	Tick        time.Duration // between two looks at the outbox, and two moves of the marks; 0 = 1 s
 	WatchEvery  time.Duration // between two looks whether the marks still stand; 0 = 200 ms
 	RepairEvery time.Duration // between two comparisons of everything; 0 = 15 s
+
+	// Observe is told of every pass that was not broken off; deep ones compare everything. nil: nobody is.
+	Observe func(deep bool, took time.Duration, err error)
 }
 
 // Defaults of Config.
@@ -105,6 +112,8 @@ type Reconciler struct {
 
 	pushTimeout, tick, watchEvery, repairEvery time.Duration
 
+	observe func(deep bool, took time.Duration, err error)
+
 	wake    chan struct{}
 	passing chan struct{} // holds a token while a pass runs: one at a time in this process
 
@@ -122,7 +131,7 @@ func New(c Config) *Reconciler {
 	r := &Reconciler{
 		store: c.Store, engine: c.Engine, log: c.Log, now: c.Now,
 		pushTimeout: c.PushTimeout, tick: c.Tick, watchEvery: c.WatchEvery, repairEvery: c.RepairEvery,
-		wake: make(chan struct{}, 1), passing: make(chan struct{}, 1),
+		observe: c.Observe, wake: make(chan struct{}, 1), passing: make(chan struct{}, 1),
 		status: Status{State: StateStarting}, marksSeen: map[int]time.Time{}, standing: map[int]time.Time{},
 	}
 	if r.log == nil {

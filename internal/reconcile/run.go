@@ -89,6 +89,7 @@ func (r *Reconciler) pass(ctx context.Context, deep bool) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	began := time.Now()
 	err := r.round(ctx, deep)
 	r.recordRepairs(ctx)
 	if countErr := r.notePending(ctx); err == nil { // during an outage too: people want to know what waits
@@ -98,6 +99,9 @@ func (r *Reconciler) pass(ctx context.Context, deep bool) error {
 		return ctx.Err() // we are stopping: whatever failed says nothing about Redis
 	}
 	r.noteState(err)
+	if r.observe != nil {
+		r.observe(deep, time.Since(began), err)
+	}
 	return err
 }
 
@@ -109,6 +113,9 @@ func (r *Reconciler) round(ctx context.Context, deep bool) error {
 	}
 	lost, err := r.checkMarks(ctx, deployment)
 	if err != nil {
+		return err
+	}
+	if err := r.applyOverlay(ctx); err != nil { // before the outbox, which may be long
 		return err
 	}
 	back := r.Status().State != StateOK
