@@ -55,6 +55,11 @@ bench-audit: ## Verify a history of a million rows on a real database, and print
 	@scripts/deps.sh mariadb
 	go test ./internal/store -run '^$$' -bench Verify -benchtime 1x -timeout 30m -v
 
+.PHONY: bench-sync
+bench-sync: ## Measure how soon Redis follows the database, with 100,000 buckets, about 2 minutes
+	@scripts/deps.sh redis mariadb
+	go test -run '^$$' -bench . -benchtime 1x -timeout 20m ./internal/e2e/syncbench
+
 .PHONY: openapi
 openapi: ## Write docs/openapi.json anew from the routes
 	go run ./cmd/admin openapi > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json

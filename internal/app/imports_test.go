@@ -42,6 +42,7 @@ var mayImport = []struct {
 	{"internal/app", []string{"*", "internal/*", "client/*"}},
 	{"internal/testenv", []string{"*", "internal/*"}},
 	{"internal/e2e", []string{"*", "internal/*", "client/*"}},
+	{"internal/e2e/syncbench", []string{"internal/*"}},
 	{"internal/e2e/topology", []string{"internal/*", "client"}},
 	{"test/oidc", []string{"internal/app", "internal/auth", "internal/testenv"}},
 	{"scripts/testreport", nil},
