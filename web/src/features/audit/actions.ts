@@ -6,6 +6,8 @@ export const actions = [
   'bucket.rollback',
   'bucket.restore',
   'bucket.raise',
+  'bucket.repair',
+  'redis.reconcile',
   'app.create',
   'app.update',
   'app.delete',

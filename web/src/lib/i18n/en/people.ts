@@ -114,6 +114,8 @@ export const people = {
     bucket_rollback: 'rolled back',
     bucket_restore: 'restored',
     bucket_raise: 'revision raised, because Redis was ahead',
+    bucket_repair: 'put right in Redis',
+    redis_reconcile: 'had all of Redis compared',
     app_create: 'registered',
     app_update: 'edited',
     app_delete: 'removed',

@@ -116,6 +116,8 @@ export const people: typeof en = {
     bucket_rollback: '回滚了',
     bucket_restore: '恢复了',
     bucket_raise: '因 Redis 版本领先而提升了版本',
+    bucket_repair: '在 Redis 中修复了',
+    redis_reconcile: '要求全面核对 Redis',
     app_create: '登记了',
     app_update: '编辑了',
     app_delete: '移除了',
