@@ -129,7 +129,28 @@ func (a *composite) try(ctx context.Context) (again bool, err error) {
 		}
 		return again, err
 	}
-	return false, nil
+	return false, a.takeApart(ctx, legs)
+}
+
+// takeApart takes what the scripts did not: under break-glass everything is let pass, though Redis, which knows nothing of
+// it, took from no bucket where one refused. Each bucket with enough is then asked alone, as in mode shadow.
+func (a *composite) takeApart(ctx context.Context, legs []*leg) error {
+	for _, l := range legs {
+		if l.took {
+			continue
+		}
+		for _, i := range l.asked {
+			if a.ds[i].Outcome != Granted || a.ds[i].Source != SourceRedis {
+				continue
+			}
+			d, _, err := a.client.decide(ctx, &a.calls[i])
+			if err != nil {
+				return err
+			}
+			a.ds[i] = d
+		}
+	}
+	return nil
 }
 
 // passed tells whether the buckets of some calls allow them.

@@ -38,10 +38,13 @@ type book struct {
 	mu    sync.Mutex
 	fresh map[string]*known // not yet in read
 	count atomic.Int32      // of fresh
+
+	first sync.Once
+	begun chan struct{} // closed when something was learned
 }
 
 func newBook() *book {
-	b := &book{fresh: map[string]*known{}}
+	b := &book{fresh: map[string]*known{}, begun: make(chan struct{})}
 	b.read.Store(&map[string]*known{})
 	return b
 }
@@ -73,6 +76,7 @@ func (b *book) enter(name string) *known {
 	k := b.fresh[name]
 	if k == nil {
 		k = &known{name: name}
+		b.first.Do(func() { close(b.begun) })
 		b.fresh[name] = k
 		b.count.Store(int32(len(b.fresh))) //nolint:gosec // far below 2^31
 	}

@@ -31,6 +31,7 @@ type Client struct {
 	lanes   lanes
 	keeper  *keeper
 	slots   slots
+	overlay overlay
 	stats   stats
 	probes  chan struct{} // one in it for each probe under way
 
@@ -77,6 +78,7 @@ func New(rdb redis.UniversalClient, app string, opts ...Option) (*Client, error)
 		c.flushed <- reports.run(c.life.Done(), func() <-chan time.Time { return time.After(closePatience) })
 	})
 	c.spawn(newPulse(c).run)
+	c.spawn(c.followOverlay)
 	return c, nil
 }
 

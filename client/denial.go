@@ -30,9 +30,8 @@ func (d *denial) covers(permits, now int64) bool {
 	return d != nil && permits >= d.permits && now < d.until
 }
 
-// decision refuses a call.
-func (d *denial) decision(name string, now int64) Decision {
-	shadow := d.facts.Mode == bucket.ModeShadow
+// decision refuses a call, unless in shadow.
+func (d *denial) decision(name string, now int64, shadow bool) Decision {
 	return Decision{
 		Outcome: Limited, Allowed: shadow, Bucket: name, Limit: d.facts.MaxPermits, Remaining: d.remaining,
 		RetryAfter: time.Duration(d.retryAt - now), ResetAfter: time.Duration(max(0, d.resetAt-now)),

@@ -264,7 +264,7 @@ func (k *keeper) again(j *leaseJob, leases []*Lease) {
 func (k *keeper) lose(leases []*Lease) {
 	count := map[string]int{}
 	for _, l := range leases {
-		if f := k.client.book.find(l.name).facts(); f != nil && f.Mode != bucket.ModeEnforce {
+		if f := k.client.book.find(l.name).facts(); f != nil && (f.Mode == bucket.ModeOff || k.client.shadows(f)) {
 			k.drop(l)
 			l.leave()
 			continue

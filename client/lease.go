@@ -174,7 +174,7 @@ func (c *Client) entered(ctx context.Context, r *call, j *leaseJob) (*Lease, Dec
 	if result.Code == bucket.LeaseRefused {
 		d.Outcome, d.RetryAfter = Limited, result.RetryAfter
 	}
-	d.allow(f)
+	c.allow(&d, f)
 	if f.Mode == bucket.ModeOff || d.Outcome == Limited {
 		return c.unbacked(ctx, d)
 	}
@@ -210,7 +210,7 @@ func (c *Client) enterLocally(d *Decision, k *known, f *bucket.Facts, r *call) {
 	if !entered {
 		d.Outcome, d.RetryAfter = Limited, f.Period // unless one is released before
 	}
-	d.allow(f)
+	c.allow(d, f)
 }
 
 // unbacked is a lease without a slot in Redis, if the Decision allows one.

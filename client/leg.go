@@ -151,6 +151,6 @@ func (c *Client) partDecision(r *call, g *allGroup, n int, place int64) Decision
 		later := max(0, min(g.result.Granted, p.Able)-place) // calls of the row that took after this one
 		d.Outcome, d.Remaining = Granted, min(d.Limit, p.Remaining+later*g.parts[n].Permits)
 	}
-	d.allow(p.Facts)
+	c.allow(&d, p.Facts)
 	return d
 }

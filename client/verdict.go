@@ -89,7 +89,7 @@ func (c *Client) denied(k *known, r *call) (Decision, bool) {
 	if !held.covers(r.permits, now) {
 		return Decision{}, false
 	}
-	d, at := held.decision(k.name, now), c.clock.atNanos(now)
+	d, at := held.decision(k.name, now, c.shadows(held.facts)), c.clock.atNanos(now)
 	k.usage.deny(at, r.permits, d.Shadow)
 	if t.Keyed() {
 		k.top.add(r.key, r.permits, at)
@@ -113,7 +113,7 @@ func (c *Client) verdict(r *call, g *group, place int64) Decision {
 	default:
 		d.Outcome, d.RetryAfter = Limited, g.res.RetryAfter
 	}
-	d.allow(f)
+	c.allow(&d, f)
 	return d
 }
 
@@ -125,8 +125,8 @@ func (c *Client) notConfigured(r *call, reply *bucket.Reply) Decision {
 }
 
 // allow applies the mode of the bucket to the outcome.
-func (d *Decision) allow(f *bucket.Facts) {
-	d.Shadow = f.Mode == bucket.ModeShadow
+func (c *Client) allow(d *Decision, f *bucket.Facts) {
+	d.Shadow = c.shadows(f)
 	d.Allowed = d.Outcome == Granted || d.Shadow || f.Mode == bucket.ModeOff
 }
 
@@ -156,7 +156,7 @@ func (c *Client) withoutVerdict(r *call, reason error) (Decision, error) {
 	}
 	c.stats.unavailable.Add(1)
 	k.counts.unavailable.Add(1)
-	d.allow(f)
+	c.allow(&d, f)
 	d.Allowed = d.Allowed || f.OnFailure == bucket.FailOpen
 	return d, nil
 }
@@ -168,7 +168,7 @@ func (c *Client) decideLocally(d *Decision, k *known, f *bucket.Facts, r *call) 
 	d.Source = SourceLocal
 	if r.permits > f.MaxPermits {
 		d.Outcome = TooMany
-		d.allow(f)
+		c.allow(d, f)
 		return
 	}
 	if r.lease {
@@ -181,7 +181,7 @@ func (c *Client) decideLocally(d *Decision, k *known, f *bucket.Facts, r *call) 
 	if v.granted {
 		d.Outcome = Granted
 	}
-	d.allow(f)
+	c.allow(d, f)
 	if r.peek {
 		return
 	}
@@ -248,7 +248,7 @@ func (c *Client) count(k *known, f *bucket.Facts, permits int64, outcome Outcome
 	case f.Mode == bucket.ModeOff:
 	case outcome == Granted:
 		k.usage.add(now, counts{granted: permits})
-	case outcome == Limited && f.Mode == bucket.ModeShadow:
+	case outcome == Limited && c.shadows(f):
 		k.usage.add(now, counts{shadowLimited: permits})
 	case outcome == Limited:
 		k.usage.add(now, counts{limited: permits})

@@ -29,7 +29,7 @@ func (c *Client) Wait(ctx context.Context, name string, opts ...CallOption) (Dec
 	}
 	for {
 		r.wait = max(0, time.Until(limit))
-		if f := c.book.find(name).facts(); f != nil && f.Mode == bucket.ModeShadow {
+		if f := c.book.find(name).facts(); f != nil && c.shadows(f) {
 			r.wait = 0
 		}
 		d, g, err := c.decide(ctx, &r)
@@ -74,7 +74,7 @@ func (c *Client) awaitTurn(ctx context.Context, g *group, d Decision, limit time
 		g.lane.giveBack(g, g.permits)
 		c.countLimited(g.known, g.repl.Facts, g.key, g.permits, g.now)
 		d.Outcome, d.RetryAfter = Limited, turn
-		d.allow(g.repl.Facts)
+		c.allow(&d, g.repl.Facts)
 		return d, nil
 	}
 	if err := sleep(ctx, turn); err != nil {

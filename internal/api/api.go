@@ -22,6 +22,7 @@ type Config struct {
 	Store    Store
 	Auth     *auth.Service
 	Pusher   Pusher
+	Overlay  OverlayPusher
 	Live     Live
 	Figures  Figures
 	Health   Health

@@ -20,6 +20,7 @@ type Store interface {
 	HistoryStore
 	UsageStore
 	WebhookStore
+	OverlayStore
 }
 
 // BucketStore keeps buckets.

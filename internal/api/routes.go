@@ -106,5 +106,8 @@ func (s *server) auditRoutes(r *routes) {
 	post(r, "/webhooks/{name}/redeliver", auth.WebhookManage, s.redeliver, "redeliverWebhook", "Tell an endpoint again from a change on, or skip up to one")
 	get(r, "/system/sync", auth.SystemSee, s.systemSync, "systemSync", "How far Redis has followed the database, all in all")
 	post(r, "/system/reconcile", auth.SystemManage, s.reconcileNow, "reconcileNow", "Compare all of Redis with the database now, and put right what differs")
+	get(r, "/break-glass", auth.Known, s.listBreakGlass, "listBreakGlass", "What is in shadow by break-glass, whatever the definitions say")
+	post(r, "/break-glass", auth.BreakGlass, s.startBreakGlass, "startBreakGlass", "Put everything, or one app's calls, into shadow until that is ended", answers(http.StatusCreated))
+	del(r, "/break-glass/{id}", auth.BreakGlass, s.endBreakGlass, "endBreakGlass", "End a break-glass: the definitions apply again")
 	get(r, "/system", auth.SystemSee, s.system, "system", "State of the database, Redis and reconcile")
 }

@@ -175,8 +175,11 @@ func (p *switchedPusher) turn(off bool) {
 }
 
 func (p *switchedPusher) PushOverlay(ctx context.Context) error {
-	if p.off.Load() {
-		return errors.New("switched off")
+	p.mu.Lock()
+	off := p.off
+	p.mu.Unlock()
+	if off {
+		return model.Errorf(model.CodeUnavailable, "redis 10.1.2.3:6379 refused")
 	}
 	return p.reconciler.PushOverlay(ctx)
 }

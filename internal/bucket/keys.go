@@ -19,6 +19,7 @@ import (
 //	P:{NAME}:i                  zset    live clients that use a bucket of policy local, by their last heartbeat
 //	P:clients                   hash    every live client, by its id
 //	P:index                     set     names of the installed buckets
+//	P:overlay                   string  whose clients take mode enforce for shadow, as JSON
 //	P:owner                     string  id of the deployment that owns this Redis
 //	P:epoch                     string  the mark that shows data loss, decimal µs since 1970
 //	P:epoch:{TAG}               string  on Cluster in its place, one for each range of slots that a master serves
@@ -60,6 +61,7 @@ type keys struct{ prefix string }
 func (k keys) index() string   { return k.prefix + ":index" }
 func (k keys) owner() string   { return k.prefix + ":owner" }
 func (k keys) clients() string { return k.prefix + ":clients" }
+func (k keys) overlay() string { return k.prefix + ":overlay" }
 
 // mark is the mark at a slot, NoSlot where Redis is no Cluster.
 func (k keys) mark(slot int) string {
