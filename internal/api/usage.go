@@ -38,13 +38,13 @@ type BucketUsage struct {
 	RedisTimeUS int64      `json:"redis_time_us" doc:"Redis's clock at the reading, µs since 1970; with range 90d 0 when Redis does not answer, and then the last minute may be missing"`
 }
 
-// usageAsked says which time is asked for.
-type usageAsked struct {
+// UsageAsked says which time is asked for. It is exported because the binder of requests sees no other embedded struct.
+type UsageAsked struct {
 	Range   string `query:"range" enum:"5m,1h,24h,90d" doc:"instead of minutes; 90d is told in hours, which are kept in the database, the others in minutes"`
 	Minutes int    `query:"minutes" minimum:"1" maximum:"2880" default:"60" doc:"how far back, the running minute included; not with range"`
 }
 
-func (in *usageAsked) minutes() int {
+func (in *UsageAsked) minutes() int {
 	if n := usageRanges[in.Range]; n > 0 {
 		return n
 	}
@@ -53,7 +53,7 @@ func (in *usageAsked) minutes() int {
 
 func (s *server) bucketUsage(ctx context.Context, in *struct {
 	Named
-	usageAsked
+	UsageAsked
 }) (*struct{ Body BucketUsage }, error) {
 	b, err := s.bucketFor(ctx, in.Name, auth.BucketSee)
 	if err != nil {

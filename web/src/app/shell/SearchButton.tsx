@@ -11,10 +11,10 @@ export function SearchButton({ onClick }: { onClick: () => void }) {
   const keys = onApple ? '⌘ K' : 'Ctrl K';
   return (
     <>
-      <UnstyledButton className={classes.search} onClick={onClick} visibleFrom="sm" aria-keyshortcuts="Control+K Meta+K">
+      <UnstyledButton className={classes.search} aria-label={label} onClick={onClick} visibleFrom="sm" aria-keyshortcuts="Control+K Meta+K">
         <IconSearch size={16} aria-hidden />
         <Text span size="sm" flex={1}>
-          {label}
+          {t('palette.open')}
         </Text>
         <Kbd size="xs" aria-hidden>
           {keys}

@@ -6,6 +6,7 @@ import { Link, Outlet, useLocation } from 'react-router';
 import { useMe } from '@/lib/api/me';
 import { Logo } from '@/components/Logo';
 import { PageLoader } from '@/app/PageLoader';
+import { BreakGlassBanner } from './BreakGlassBanner';
 import { ConnectionBanner } from './ConnectionBanner';
 import { Navigation } from './Navigation';
 import { LanguageMenu, SchemeMenu } from '@/components/Preferences';
@@ -80,6 +81,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main ref={main} id="main" tabIndex={-1}>
         <ConnectionBanner />
+        <BreakGlassBanner />
         <div className={classes.page}>
           <Suspense fallback={<PageLoader />}>
             <Outlet />

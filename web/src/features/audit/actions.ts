@@ -35,6 +35,8 @@ export const actions = [
   'keys.drop',
   'audit.prune',
   'export',
+  'break_glass.start',
+  'break_glass.end',
   'webhook.create',
   'webhook.update',
   'webhook.delete',

@@ -6,6 +6,7 @@ import type { System } from '@/lib/api/types';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, ForbiddenState } from '@/components/States';
 import { useSystem } from './api/system';
+import { BreakGlassCard } from './BreakGlassCard';
 import { OwnerCard } from './OwnerCard';
 import { PartCard } from './PartCard';
 import { SyncCard } from './SyncCard';
@@ -46,6 +47,7 @@ function Parts({ system }: { system: System }) {
         <PartCard title={t('system.redis')} part={system.redis} />
       </SimpleGrid>
       <SyncCard pending={system.pending} />
+      <BreakGlassCard />
       <OwnerCard owner={system.owner} />
     </Stack>
   );

@@ -3,17 +3,18 @@ import type { components } from './schema.gen';
 type Schemas = components['schemas'];
 
 export type App = Schemas['App'];
+export type BreakGlass = Schemas['BreakGlass'];
 export type Bucket = Schemas['Bucket'];
 export type Change = Schemas['Change'];
 export type Comparison = Schemas['Comparison'];
 export type DeletedBucket = Schemas['DeletedBucket'];
-export type Live = Schemas['BucketLive'];
 export type Me = Schemas['Me'];
 export type Member = Schemas['Member'];
 export type NewSecret = Schemas['TokenCreated'];
 export type Session = Schemas['Session'];
 export type System = Schemas['System'];
 export type Token = Schemas['Token'];
+export type Tried = Schemas['Tried'];
 export type User = Schemas['User'];
 
 /** What an owner edits, with every field that the API fills in itself when it is left out. */

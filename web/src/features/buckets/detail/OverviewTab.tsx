@@ -3,16 +3,27 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
-import { allApps } from '@/lib/definition';
+import { allApps, isKeyed } from '@/lib/definition';
 import { RelativeTime } from '@/components/RelativeTime';
 import { LivePanel } from '@/features/buckets/live/LivePanel';
+import { useChart } from '@/features/buckets/live/use-chart';
+import { AppShares } from './AppShares';
+import { Instances } from './Instances';
+import { LimitedKeys } from './LimitedKeys';
 
 /** What happens in the bucket now, and whose it is. */
 export function OverviewTab({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
+  const chart = useChart(bucket);
   return (
     <Stack gap="lg">
-      <LivePanel bucket={bucket} />
+      <LivePanel bucket={bucket} chart={chart} />
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <AppShares rows={chart.usage.data?.items} range={chart.range} />
+        {isKeyed(bucket.partition) && <LimitedKeys bucket={bucket} range={chart.range} />}
+        {!isKeyed(bucket.partition) && <Instances bucket={bucket} />}
+      </SimpleGrid>
+      {isKeyed(bucket.partition) && <Instances bucket={bucket} />}
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
         <Fact title={t('field.apps')}>
           {bucket.apps.length === 0 && t('value.noApps')}

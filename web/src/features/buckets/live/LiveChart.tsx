@@ -1,36 +1,87 @@
 import 'uplot/dist/uPlot.min.css';
-import { useComputedColorScheme } from '@mantine/core';
+import { Text, useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import uPlot from 'uplot';
-import { chartData, chartOptions, palette } from './chart-options';
+import { formatNumber } from '@/lib/format/numbers';
+import { absoluteTime } from '@/lib/format/time';
+import { useZone } from '@/lib/zone';
+import { chartData, chartOptions, palette, type Marker, type Span } from './chart-options';
 import type { Sample } from './use-live';
 
 const height = 260; // px
 
+interface LiveChartProps {
+  samples: Sample[];
+  /** The length of the range in seconds. */
+  seconds: number;
+  markers: readonly Marker[];
+  zoom: Span | null;
+  onZoom: (span: Span) => void;
+}
+
 /** Draws the samples. Everything that it shows stands in words beside it, so it is hidden from screen readers. */
-export function LiveChart({ samples }: { samples: Sample[] }) {
+export function LiveChart({ samples, seconds, markers, zoom, onZoom }: LiveChartProps) {
   const { i18n } = useTranslation();
+  const zone = useZone();
   const scheme = useComputedColorScheme('light');
   const { ref, width } = useElementSize();
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
+  const [point, setPoint] = useState<number | null>(null);
+  // What the chart asks for while it draws; it is made anew only when its looks change.
+  const latest = useRef({ zoom, markers, onZoom });
+  useEffect(() => {
+    latest.current = { zoom, markers, onZoom };
+  });
 
   useEffect(() => {
     if (box.current === null || width === 0) return;
-    const options = chartOptions({ width, height, language: i18n.language, colors: palette[scheme] });
-    const chart = new uPlot(options, chartData([]), box.current);
+    const options = chartOptions({
+      width,
+      height,
+      seconds,
+      zone,
+      language: i18n.language,
+      colors: palette[scheme],
+      zoom: () => latest.current.zoom,
+      markers: () => latest.current.markers,
+      onZoom: (span) => latest.current.onZoom(span),
+      onPoint: setPoint,
+    });
+    const chart = new uPlot(options, chartData([], seconds), box.current);
     plot.current = chart;
     return () => chart.destroy();
-  }, [width, i18n.language, scheme]);
+  }, [width, i18n.language, scheme, seconds, zone]);
 
   // Also after the chart was made anew.
-  useEffect(() => plot.current?.setData(chartData(samples)), [samples, width, i18n.language, scheme]);
+  useEffect(
+    () => plot.current?.setData(chartData(samples, seconds)),
+    [samples, markers, zoom, width, i18n.language, scheme, seconds, zone],
+  );
 
+  const sample = point === null ? undefined : samples[point];
   return (
-    <div ref={ref} aria-hidden style={{ minHeight: height }}>
-      <div ref={box} />
+    <div aria-hidden>
+      <div ref={ref} style={{ minHeight: height }}>
+        <div ref={box} />
+      </div>
+      <Text size="xs" c="dimmed" h={18} ta="end" style={{ fontVariantNumeric: 'tabular-nums' }}>
+        {sample && <PointText sample={sample} />}
+      </Text>
     </div>
+  );
+}
+
+function PointText({ sample }: { sample: Sample }) {
+  const { t, i18n } = useTranslation();
+  const zone = useZone();
+  const number = (value: number) => formatNumber(value, i18n.language, 1);
+  return (
+    <>
+      {absoluteTime(new Date(sample.at * 1000), i18n.language, zone)} · {t('live.granted')} {number(sample.granted)} · {t('live.limited')}{' '}
+      {number(sample.limited + sample.shadowLimited)} {t('live.perSecond')}
+    </>
   );
 }

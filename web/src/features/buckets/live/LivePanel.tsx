@@ -1,29 +1,29 @@
-import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { Anchor, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Bucket } from '@/lib/api/types';
+import { Link } from 'react-router';
+import type { Bucket, Change } from '@/lib/api/types';
 import { limitKind } from '@/lib/definition';
-import { ratePerSecond } from '@/lib/format/limit';
 import { formatNumber } from '@/lib/format/numbers';
+import { RelativeTime } from '@/components/RelativeTime';
 import { bucketKeys } from '@/features/buckets/api/keys';
 import { LimitText } from '@/features/buckets/LimitText';
 import { Legend } from './Legend';
 import { PermitsFigure } from './PermitsFigure';
-import { useLive, type LiveState } from './use-live';
+import { RangeControls } from './RangeControls';
+import { lineOf } from './series';
+import type { useChart } from './use-chart';
+import type { LiveState } from './use-live';
 
 // The chart library comes only when a chart is shown.
 const LiveChart = lazy(async () => ({ default: (await import('./LiveChart')).LiveChart }));
 
-/** What happens in a bucket now: rates second by second against the limit, and the permits left. */
-export function LivePanel({ bucket }: { bucket: Bucket }) {
+/** What happens in a bucket, now and before: rates against the limit, and the permits left. */
+export function LivePanel({ bucket, chart }: { bucket: Bucket; chart: ReturnType<typeof useChart> }) {
   const { t } = useTranslation();
-  const [paused, setPaused] = useState(false);
-  // With several partitions each has the limit for itself; a line beside their sum would mislead.
-  const limit = bucket.partition === 'shared' && bucket.mode !== 'off' ? ratePerSecond(bucket) : null;
-  const live = useLive(bucket.name, limit, paused);
-  useFollowRevision(bucket, live.now?.revision);
+  const { live, range } = chart;
+  useFollowRevision(bucket, live.now?.redis_revision);
 
   return (
     <Card withBorder padding="lg" component="section" aria-labelledby="live-title">
@@ -31,32 +31,57 @@ export function LivePanel({ bucket }: { bucket: Bucket }) {
         <Title order={2} size="h4" id="live-title">
           {t('live.title')}
         </Title>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={paused ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />}
-          onClick={() => setPaused((before) => !before)}
-        >
-          {paused ? t('live.resume') : t('live.pause')}
-        </Button>
+        <RangeControls
+          range={range}
+          onRange={chart.setRange}
+          paused={chart.paused}
+          onPause={chart.setPaused}
+          shown={chart.shown}
+          zoomed={chart.zoom !== null}
+          onZoom={chart.setZoom}
+        />
       </Group>
       <Figures bucket={bucket} live={live} />
-      <Suspense fallback={<div style={{ minHeight: 260 }} />}>
-        <LiveChart samples={live.samples} />
+      <Suspense fallback={<div style={{ minHeight: 278 }} />}>
+        <LiveChart samples={chart.samples} seconds={chart.seconds} markers={chart.markers} zoom={chart.zoom} onZoom={chart.setZoom} />
       </Suspense>
-      <Legend bucket={bucket} limit={limit} />
+      <Legend bucket={bucket} limit={lineOf(bucket)} />
+      <Changed bucket={bucket} changes={chart.changed} />
       {bucket.mode === 'off' && (
         <Text size="sm" c="dimmed">
           {t('live.off')}
         </Text>
       )}
       {live.now?.present === false && <Text size="sm">{t('live.notInstalled')}</Text>}
-      {live.failed && (
+      {(live.failed || (range !== 'live' && chart.usage.error)) && (
         <Text size="sm" role="status">
           {t('live.failed')}
         </Text>
       )}
     </Card>
+  );
+}
+
+const changesShown = 5;
+
+/** The chart's change markers in words. */
+function Changed({ bucket, changes }: { bucket: Bucket; changes: Change[] }) {
+  const { t } = useTranslation();
+  if (changes.length === 0) return null;
+  return (
+    <Text size="sm" c="dimmed" mt="xs">
+      {t('live.changes')}{' '}
+      {changes.slice(0, changesShown).map((change, index) => (
+        <span key={change.id}>
+          {index > 0 && ' · '}
+          <Anchor component={Link} to={`/buckets/${bucket.name}/history`} size="sm" underline="always">
+            {t('bucket.revision', { revision: change.revision })}
+          </Anchor>{' '}
+          {change.actor}, <RelativeTime at={change.at} />
+        </span>
+      ))}
+      {changes.length > changesShown && ` ${t('common.more', { count: changes.length - changesShown })}`}
+    </Text>
   );
 }
 

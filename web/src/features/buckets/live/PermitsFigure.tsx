@@ -1,11 +1,11 @@
 import { Progress, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { Live } from '@/lib/api/types';
+import type { StreamBucket } from '@/lib/api/stream';
 import type { LimitKind } from '@/lib/definition';
 import { formatNumber } from '@/lib/format/numbers';
 
 /** What the one state of a bucket has left; of a bucket with slots, how many are held. */
-export function PermitsFigure({ context, now }: { context: LimitKind; now: Live | null }) {
+export function PermitsFigure({ context, now }: { context: LimitKind; now: StreamBucket | null }) {
   const { t } = useTranslation();
   const label = t('live.permits', { context });
   const value = context === 'slots' ? now?.held : now?.permits;

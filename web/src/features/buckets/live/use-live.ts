@@ -1,64 +1,61 @@
 import { useDocumentVisibility } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { Live } from '@/lib/api/types';
-import { fetchLive } from '@/features/buckets/api/live';
-import { delayToNext, ratesBetween, type Rates, type Reading } from './rates';
+import { openStream, type StreamBucket } from '@/lib/api/stream';
+import { bucketKeys } from '@/features/buckets/api/keys';
 
-/** One point of the chart. */
-export interface Sample extends Rates {
+/** One point of a chart: permits per second. */
+export interface Sample {
+  /** Redis time in seconds since 1970. */
+  at: number;
+  granted: number;
+  limited: number;
+  shadowLimited: number;
   /** Permits per second that the definition adds; null when that says nothing about the sum of all. */
   limit: number | null;
 }
 
 export interface LiveState {
-  /** The newest answer; null before the first one. */
-  now: Live | null;
-  /** The last two minutes, oldest first. */
+  /** The newest sample; null before the first one. */
+  now: StreamBucket | null;
+  /** The last five minutes, oldest first. */
   samples: Sample[];
   failed: boolean;
 }
 
-const kept = 120; // samples
-const retryAfter = 2_000; // ms
+const kept = 300; // samples
+const nothing: LiveState = { now: null, samples: [], failed: false };
 
-/** Follows a bucket once a second while the page is visible and `paused` is false. */
+/** Follows a bucket second by second while the page is visible and `paused` is false. */
 export function useLive(name: string, limit: number | null, paused: boolean): LiveState {
   const visible = useDocumentVisibility() === 'visible';
-  const [state, setState] = useState<LiveState>({ now: null, samples: [], failed: false });
+  const queryClient = useQueryClient();
+  const [state, setState] = useState<LiveState>(nothing);
 
   useEffect(() => {
     if (!visible || paused) return;
-    const abort = new AbortController();
-    let timer: ReturnType<typeof setTimeout>;
-    let previous: Reading | null = null;
-
-    async function read() {
-      const sentAt = performance.now();
-      try {
-        const live = await fetchLive(name, abort.signal);
-        const rates = previous && ratesBetween(previous, { ...live, usage: live.usage ?? [] });
-        previous = { ...live, usage: live.usage ?? [] };
-        setState((before) => ({
-          now: live,
-          failed: false,
-          samples: rates ? [...before.samples, { ...rates, limit }].slice(-kept) : before.samples,
-        }));
-        // Redis told its time about half a round trip ago.
-        const age = (performance.now() - sentAt) / 2;
-        timer = setTimeout(read, delayToNext(live.redis_time_us + age * 1000));
-      } catch {
-        if (abort.signal.aborted) return;
-        setState((before) => ({ ...before, failed: true }));
-        timer = setTimeout(read, retryAfter);
-      }
-    }
-
-    void read();
-    return () => {
-      abort.abort();
-      clearTimeout(timer);
+    const askAgain = () => {
+      void queryClient.invalidateQueries({ queryKey: bucketKeys.one(name) });
+      void queryClient.invalidateQueries({ queryKey: bucketKeys.changes(name) });
     };
-  }, [name, limit, paused, visible]);
+    return openStream([name], {
+      onSample: (sample) => {
+        const now = sample.buckets[0];
+        if (now) setState((before) => append(before, now, sample.redis ? sample.redis_time_us : null, limit));
+      },
+      onChanged: askAgain,
+      onGone: askAgain,
+      onBroken: () => setState((before) => ({ ...before, failed: true })),
+    });
+  }, [name, limit, paused, visible, queryClient]);
 
   return state;
+}
+
+function append(before: LiveState, now: StreamBucket, redisTimeUs: number | null, limit: number | null): LiveState {
+  if (redisTimeUs === null) return { ...before, failed: true };
+  if (now.rates === null) return { ...before, now, failed: false };
+  const { granted, limited, shadow_limited } = now.rates;
+  const sample = { at: redisTimeUs / 1_000_000, granted, limited, shadowLimited: shadow_limited, limit };
+  return { now, failed: false, samples: [...before.samples, sample].slice(-kept) };
 }

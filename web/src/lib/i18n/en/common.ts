@@ -135,6 +135,7 @@ export const common = {
     createApp: 'Only platform admins register apps (permission app.create).',
     createBucket: 'Owners of an app create buckets for it (permission bucket.create). Ask an owner of your app, or a platform admin.',
     edit: 'Only its owners and platform admins edit this bucket (permission bucket.edit). Ask {{owners}}.',
+    try: 'Only its owners and platform admins may take a permit here (permission bucket.edit). Ask {{owners}}.',
     delete: 'Only its owners and platform admins delete this bucket (permission bucket.edit). Ask {{owners}}.',
     editApp: 'Only owners of the app and platform admins change it (permission app.manage).',
     people: 'Only platform admins manage people (permission user.manage).',

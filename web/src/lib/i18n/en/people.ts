@@ -144,6 +144,8 @@ export const people = {
     webhook_secret: 'webhook’s secret renewed',
     webhook_test: 'webhook tested',
     webhook_redeliver: 'webhook set back',
+    break_glass_start: 'broke the glass',
+    break_glass_end: 'ended break-glass',
     webhook_failing: 'webhook given up after three days of failures',
     refused: 'attempt refused',
     redis_adopt: 'Redis adopted',

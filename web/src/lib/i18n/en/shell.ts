@@ -1,6 +1,7 @@
 export const shell = {
   palette: {
     title: 'Search and commands',
+    open: 'Search…',
     placeholder: 'Search pages, buckets and actions',
     nothing: 'Nothing found',
     pages: 'Pages',

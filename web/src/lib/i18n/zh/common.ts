@@ -136,6 +136,7 @@ export const common: typeof en = {
     createApp: '只有平台管理员可以登记应用（权限 app.create）。',
     createBucket: '应用负责人可以为其应用创建限流桶（权限 bucket.create）。请联系应用负责人或平台管理员。',
     edit: '只有负责人和平台管理员可以编辑此限流桶（权限 bucket.edit）。请联系 {{owners}}。',
+    try: '只有负责人和平台管理员可以在此试取许可（权限 bucket.edit）。请联系 {{owners}}。',
     delete: '只有负责人和平台管理员可以删除此限流桶（权限 bucket.edit）。请联系 {{owners}}。',
     editApp: '只有应用负责人和平台管理员可以更改应用（权限 app.manage）。',
     people: '只有平台管理员可以管理人员（权限 user.manage）。',

@@ -1,8 +1,10 @@
 import { buckets } from './buckets';
 import { common } from './common';
+import { figures } from './figures';
+import { glass } from './glass';
 import { health } from './health';
 import { people } from './people';
 import { shell } from './shell';
 import { tokens } from './tokens';
 
-export default { ...common, ...buckets, ...people, ...health, ...shell, ...tokens };
+export default { ...common, ...buckets, ...people, ...figures, ...glass, ...health, ...shell, ...tokens };

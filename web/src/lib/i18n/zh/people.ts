@@ -146,6 +146,8 @@ export const people: typeof en = {
     webhook_secret: '更换了 Webhook 的密钥',
     webhook_test: '测试了 Webhook',
     webhook_redeliver: '重新投递 Webhook',
+    break_glass_start: '启动了紧急放行',
+    break_glass_end: '结束了紧急放行',
     webhook_failing: '连续失败三天后停用了 Webhook',
     refused: '尝试被拒绝',
     redis_adopt: '接管了 Redis',

@@ -3,6 +3,7 @@ import type { shell as en } from '@/lib/i18n/en/shell';
 export const shell: typeof en = {
   palette: {
     title: '搜索与命令',
+    open: '搜索…',
     placeholder: '搜索页面、限流桶和操作',
     nothing: '没有找到',
     pages: '页面',

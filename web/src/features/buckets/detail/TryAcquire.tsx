@@ -1,0 +1,91 @@
+import { Alert, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlayerPlay } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Bucket, Tried } from '@/lib/api/types';
+import { isKeyed, limitKind } from '@/lib/definition';
+import { roughDuration } from '@/lib/format/limit';
+import { formatNumber } from '@/lib/format/numbers';
+import { useSimpleForm } from '@/lib/use-simple-form';
+import { ActionButton } from '@/components/ActionButton';
+import { errorText } from '@/components/error-text';
+import { DialogForm, FormDialog } from '@/components/FormDialog';
+import { Section } from '@/components/Section';
+import { StateBadge } from '@/components/StateBadge';
+import { useTry } from '@/features/buckets/api/try';
+
+/** Takes one real permit, after a confirmation that says so, and shows what came of it. */
+export function TryAcquire({ bucket, apps, app }: { bucket: Bucket; apps: string[]; app: string }) {
+  const { t } = useTranslation();
+  const [opened, { open, close }] = useDisclosure();
+  const attempt = useTry(bucket.name);
+  const denied = !bucket.may.edit ? t('denied.try', { owners: bucket.owners.join(', ') }) : apps.length === 0 ? t('use.noApps') : undefined;
+  return (
+    <Section title={t('try.title')} description={t('try.text')}>
+      <Stack align="flex-start">
+        <ActionButton variant="default" onClick={open} denied={denied} leftSection={<IconPlayerPlay size={16} aria-hidden />}>
+          {t('try.open')}
+        </ActionButton>
+        <div role="status">{attempt.data && <Result tried={attempt.data} />}</div>
+      </Stack>
+      <FormDialog opened={opened} onClose={close} title={t('try.title')}>
+        <TryForm bucket={bucket} apps={apps} app={app} attempt={attempt} onClose={close} />
+      </FormDialog>
+    </Section>
+  );
+}
+
+interface TryFormProps {
+  bucket: Bucket;
+  apps: string[];
+  app: string;
+  attempt: ReturnType<typeof useTry>;
+  onClose: () => void;
+}
+
+function TryForm({ bucket, apps, app, attempt, onClose }: TryFormProps) {
+  const { t } = useTranslation();
+  const keyed = isKeyed(bucket.partition);
+  const slots = limitKind(bucket.algorithm) === 'slots';
+  const { form, element, refusal, refused, onSubmit } = useSimpleForm({
+    initialValues: { app, key: '', permits: 1 as number | string, reason: '' },
+    validate: {
+      key: (key) => (keyed && !key ? t('rule.required') : null),
+      permits: (permits) => (Number.isInteger(permits) && Number(permits) >= 1 ? null : t('rule.integer', { low: 1, high: bucket.max_permits })),
+    },
+  });
+  const submit = onSubmit((values) =>
+    attempt.mutate(
+      { app: values.app, ...(keyed ? { key: values.key } : {}), permits: Number(values.permits), reason: values.reason.trim() },
+      { onSuccess: onClose, onError: (error) => refused(error, errorText(error, t)) },
+    ),
+  );
+  return (
+    <DialogForm ref={element} onSubmit={submit} onCancel={onClose} submitLabel={t('try.submit')} saving={attempt.isPending} refusal={refusal}>
+      <Alert color="orange">{t(slots ? 'try.warningSlots' : 'try.warning')}</Alert>
+      <Select label={t('use.app')} data={apps} searchable allowDeselect={false} {...form.getInputProps('app')} />
+      {keyed && <TextInput label={t('keys.key')} required data-autofocus autoComplete="off" spellCheck={false} maxLength={512} {...form.getInputProps('key')} />}
+      {!slots && <NumberInput label={t('try.permits')} min={1} allowDecimal={false} {...form.getInputProps('permits')} />}
+      <TextInput label={t('try.reason')} maxLength={500} {...form.getInputProps('reason')} />
+    </DialogForm>
+  );
+}
+
+function Result({ tried }: { tried: Tried }) {
+  const { t, i18n } = useTranslation();
+  const words = (ms: number) => {
+    const { count, unit } = roughDuration(ms, i18n.language);
+    return `${count} ${t(`unit.${unit}`)}`;
+  };
+  return (
+    <Stack gap={4} align="flex-start">
+      <StateBadge tone={tried.outcome === 'granted' ? 'good' : tried.allowed ? 'watch' : 'bad'}>{t(`outcome.${tried.outcome}`)}</StateBadge>
+      <Text size="sm">
+        {tried.outcome !== 'granted' && tried.allowed && `${t('try.letPass')} `}
+        {t('try.remaining', { remaining: formatNumber(tried.remaining, i18n.language), limit: formatNumber(tried.limit, i18n.language) })}{' '}
+        {tried.retry_after_ms > 0 && `${t('try.retry', { time: words(tried.retry_after_ms) })} `}
+        {t('try.decidedBy', { revision: tried.revision, app: tried.app })}
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import type { Change } from '@/lib/api/types';
+import { limitHistory, shares, toSamples } from './series';
+
+const row = (minute: number, app: string, granted: number, limited = 0, shadow_limited = 0) => ({ minute, app, granted, limited, shadow_limited });
+
+test('rows become rates over their step, apps together, gaps as zero, the running step over its elapsed part', () => {
+  const now = 100 * 60 + 30;
+  const samples = toSamples([row(98, 'a', 60), row(98, 'b', 60, 30), row(100, 'a', 60)], 1, now, 180, () => 5);
+  expect(samples.map((s) => s.at / 60)).toEqual([98, 99, 100]);
+  expect(samples.map((s) => s.granted)).toEqual([2, 0, 2]);
+  expect(samples[0]?.limited).toBe(0.5);
+  expect(samples[2]?.limit).toBe(5);
+});
+
+test('shares are parts of all that was asked for, the greatest first', () => {
+  const found = shares([row(1, 'small', 10), row(1, 'big', 20, 5), row(2, 'big', 0, 0, 5)]);
+  expect(found.map(({ app, share }) => [app, share])).toEqual([
+    ['big', 0.75],
+    ['small', 0.25],
+  ]);
+  expect(shares([row(1, 'idle', 0)])[0]?.share).toBe(0);
+});
+
+test('the limit line follows what was in force at each instant', () => {
+  const limit = (rate: number, partition = 'shared') => ({ algorithm: 'token_bucket', rate, period_ms: 1000, max_permits: 100, partition, mode: 'enforce' });
+  const change = (second: number, before: object | null, after: object | null) =>
+    ({ at: new Date(second * 1000).toISOString(), before, after }) as unknown as Change;
+  const changes = [change(300, limit(80), limit(20, 'app')), change(200, limit(50), limit(80)), change(100, null, limit(50))];
+  const at = limitHistory(limit(20, 'app'), changes);
+  expect([50, 150, 250, 350].map(at)).toEqual([null, 50, 80, null]);
+});

@@ -1,0 +1,89 @@
+import type { Change } from '@/lib/api/types';
+import { ratePerSecond, type Limit } from '@/lib/format/limit';
+import type { Sample } from './use-live';
+
+/** The ranges of the chart: live seconds, minutes from Redis, hours from the database. */
+export const ranges = ['live', '1h', '24h', '90d'] as const;
+export type Range = (typeof ranges)[number];
+
+export const rangeSeconds: Record<Range, number> = { live: 300, '1h': 3_600, '24h': 86_400, '90d': 90 * 86_400 };
+
+/** What one app used in one step of a range. */
+export interface UsageRow {
+  minute: number;
+  app: string;
+  granted: number;
+  limited: number;
+  shadow_limited: number;
+}
+
+export interface UsageTotals {
+  granted: number;
+  limited: number;
+  shadow_limited: number;
+}
+
+/** A limit at an instant, in permits per second; null where a line would mislead. */
+export type LimitAt = (second: number) => number | null;
+
+/** The rows of all apps as rates over each step; steps without a row had no calls. */
+export function toSamples(rows: readonly UsageRow[], stepMinutes: number, nowSecond: number, span: number, limitAt: LimitAt): Sample[] {
+  const step = stepMinutes * 60;
+  const sums = new Map<number, UsageTotals>();
+  for (const row of rows) sums.set(row.minute, add(sums.get(row.minute), row));
+  const last = Math.floor(nowSecond / step) * step;
+  const samples: Sample[] = [];
+  for (let at = last - (Math.round(span / step) - 1) * step; at <= last; at += step) {
+    const sum = sums.get(at / 60);
+    const seconds = Math.max(1, Math.min(step, nowSecond - at)); // the running step is not over
+    samples.push({
+      at,
+      granted: (sum?.granted ?? 0) / seconds,
+      limited: (sum?.limited ?? 0) / seconds,
+      shadowLimited: (sum?.shadow_limited ?? 0) / seconds,
+      limit: limitAt(at),
+    });
+  }
+  return samples;
+}
+
+function add(sum: UsageTotals | undefined, row: UsageTotals): UsageTotals {
+  return {
+    granted: (sum?.granted ?? 0) + row.granted,
+    limited: (sum?.limited ?? 0) + row.limited,
+    shadow_limited: (sum?.shadow_limited ?? 0) + row.shadow_limited,
+  };
+}
+
+export interface AppShare extends UsageTotals {
+  app: string;
+  /** The app's part of all permits asked for, 0..1. */
+  share: number;
+}
+
+/** What each app asked for, the greatest first. */
+export function shares(rows: readonly UsageRow[]): AppShare[] {
+  const sums = new Map<string, UsageTotals>();
+  for (const row of rows) sums.set(row.app, add(sums.get(row.app), row));
+  const asked = (sum: UsageTotals) => sum.granted + sum.limited + sum.shadow_limited;
+  const all = [...sums.values()].reduce((total, sum) => total + asked(sum), 0);
+  return [...sums]
+    .map(([app, sum]) => ({ app, ...sum, share: all > 0 ? asked(sum) / all : 0 }))
+    .sort((a, b) => b.share - a.share || (a.app < b.app ? -1 : 1));
+}
+
+/** The limit that was in force at each instant, by the changes (newest first) that are known. */
+export function limitHistory(present: Limit & { partition: string; mode: string }, changes: readonly Change[]): LimitAt {
+  const known = changes.filter((change) => change.after !== null || change.before !== null);
+  return (second) => {
+    const inForce = known.find((change) => Date.parse(change.at) / 1000 <= second);
+    const oldest = known.at(-1);
+    const was = inForce ? inForce.after : oldest ? oldest.before : present;
+    return lineOf(was as (Limit & { partition: string; mode: string }) | null);
+  };
+}
+
+/** With several partitions each has the limit for itself; a line beside their sum would mislead. */
+export function lineOf(definition: (Limit & { partition: string; mode: string }) | null): number | null {
+  return definition && definition.partition === 'shared' && definition.mode !== 'off' ? ratePerSecond(definition) : null;
+}

@@ -1,0 +1,79 @@
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useSearchParams } from 'react-router';
+import type { Bucket } from '@/lib/api/types';
+import { useUrlSet } from '@/lib/url-state';
+import { useBucketChanges } from '@/features/buckets/api/changes';
+import { useUsage } from '@/features/buckets/api/usage';
+import type { Marker, Span } from './chart-options';
+import { limitHistory, lineOf, ranges, rangeSeconds, toSamples, type Range } from './series';
+import { useLive, type Sample } from './use-live';
+
+/** What Redis knows of the whole minutes before the first live second, then the seconds. */
+function joined(minutes: readonly Sample[], seconds: Sample[]): Sample[] {
+  const first = seconds[0]?.at ?? Infinity;
+  const before = minutes.slice(0, -1).filter((sample) => sample.at + minute <= first);
+  return [...before.flatMap((sample) => [sample, { ...sample, at: sample.at + minute - 1 }]), ...seconds];
+}
+
+const minute = 60; // s
+const definitionChanges = /^bucket\.(create|update|rollback|restore|raise)$/;
+
+/** All that the chart of a bucket shows. The range is in the URL; the zoom is a look at what is drawn, and is not. */
+export function useChart(bucket: Bucket) {
+  const { t } = useTranslation();
+  const [params] = useSearchParams();
+  const set = useUrlSet();
+  const [paused, setPaused] = useState(false);
+  const [zoom, setZoom] = useState<Span | null>(null);
+  const range = ranges.find((one) => one === params.get('range')) ?? 'live';
+  const seconds = rangeSeconds[range];
+
+  const live = useLive(bucket.name, lineOf(bucket), paused);
+  const usage = useUsage(bucket.name, range === 'live' ? '5m' : range, paused);
+  const changes = useBucketChanges(bucket.name);
+  const known = useMemo(
+    () => (changes.data?.pages.flatMap((page) => page.items ?? []) ?? []).filter((change) => definitionChanges.test(change.action)),
+    [changes.data],
+  );
+  const past = useMemo((): Sample[] => {
+    if (!usage.data) return [];
+    const now = (usage.data.redis_time_us || usage.dataUpdatedAt * 1000) / 1_000_000;
+    return toSamples(usage.data.items ?? [], usage.data.step_minutes, now, seconds, limitHistory(bucket, known));
+  }, [bucket, known, range, seconds, usage.data, usage.dataUpdatedAt]);
+  const samples = useMemo(() => (range === 'live' ? joined(past, live.samples) : past), [range, past, live.samples]);
+
+  const end = samples.at(-1)?.at ?? usage.dataUpdatedAt / 1000;
+  const whole: Span = [end - seconds, end];
+  const markers = useMemo(
+    (): Marker[] => known.map((change) => ({ at: Date.parse(change.at) / 1000, label: t('live.marker', { revision: change.revision }) })),
+    [known, t],
+  );
+
+  return {
+    range,
+    seconds,
+    samples,
+    live,
+    usage,
+    markers,
+    changed: known.filter((change) => Date.parse(change.at) / 1000 >= whole[0]),
+    paused,
+    zoom,
+    shown: zoom ?? whole,
+    setRange: (next: Range) => {
+      setZoom(null);
+      set({ range: next === 'live' ? '' : next });
+    },
+    setPaused: (next: boolean) => {
+      setPaused(next);
+      if (!next && range === 'live') setZoom(null);
+    },
+    // A look at a part of what runs on would run away.
+    setZoom: (span: Span | null) => {
+      const wider = span !== null && span[1] - span[0] >= seconds;
+      setZoom(wider ? null : span);
+      if (range === 'live' && span !== null) setPaused(true);
+    },
+  };
+}

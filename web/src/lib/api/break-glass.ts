@@ -1,0 +1,36 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api, unwrap } from './client';
+import type { BreakGlass } from './types';
+
+const refreshEvery = 5_000; // ms
+
+/** Every break-glass in force, the oldest first. */
+export function useBreakGlass() {
+  return useQuery({
+    queryKey: ['break-glass'],
+    queryFn: ({ signal }) => unwrap(api.GET('/api/v1/break-glass', { signal })),
+    refetchInterval: refreshEvery,
+    select: (answer) => answer.items,
+  });
+}
+
+function useChanged() {
+  const queryClient = useQueryClient();
+  return () => queryClient.invalidateQueries({ queryKey: ['break-glass'] });
+}
+
+export function useStartBreakGlass() {
+  return useMutation({
+    mutationFn: (body: { scope: BreakGlass['scope']; app?: string; reason: string; confirm: string }) =>
+      unwrap(api.POST('/api/v1/break-glass', { body })),
+    onSettled: useChanged(),
+  });
+}
+
+export function useEndBreakGlass() {
+  return useMutation({
+    mutationFn: ({ id, reason }: { id: number; reason: string }) =>
+      unwrap(api.DELETE('/api/v1/break-glass/{id}', { params: { path: { id }, query: { reason } } })),
+    onSettled: useChanged(),
+  });
+}
