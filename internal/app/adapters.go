@@ -7,7 +7,6 @@ import (
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/reconcile"
 	"github.com/headgate/headgate/internal/store"
-	"github.com/headgate/headgate/internal/telemetry"
 )
 
 // The consumers' interfaces are satisfied here or by the packages themselves.
@@ -26,7 +25,7 @@ var (
 // pusher lets the API push without knowing reconcile.
 type pusher struct {
 	reconciler *reconcile.Reconciler
-	metrics    *telemetry.Metrics
+	observe    func(took time.Duration, err error) // is told of every push; nil: nobody is
 }
 
 // healthTimeout bounds each question to a part, so that the System page comes even when a part hangs.

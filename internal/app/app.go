@@ -192,7 +192,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.draining = make(chan struct{})
 	handler := api.New(api.Config{
 		Webhooks: webhookCalls{a.webhookGuard(), webhook.NewSender(a.webhookGuard(), time.Now)},
-		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler, a.metrics}, Overlay: a.reconciler, Live: live{a.engine}, Health: health{a}, Sync: syncer{a.reconciler, a.engine},
+		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler, a.metrics.Push}, Overlay: a.reconciler, Live: live{a.engine}, Health: health{a}, Sync: syncer{a.reconciler, a.engine},
 		Figures: figures.Reader{Engine: a.engine, Roller: a.roller}, Draining: a.draining,
 		Console: web.Handler(), Log: a.log, Embedded: a.cfg.Embedded, TrustedProxies: a.cfg.TrustedProxies,
 		ProxyHeader: a.cfg.ProxyHeader, MaxRequests: a.cfg.MaxRequests, Observe: a.metrics.Request,

@@ -77,8 +77,8 @@ func (a *App) readAudit(ctx context.Context) *telemetry.Audit {
 func (p pusher) Push(ctx context.Context, name string) error {
 	began := time.Now()
 	_, err := p.reconciler.Push(ctx, name)
-	if model.CodeOf(err) != model.CodeNotFound {
-		p.metrics.Push(time.Since(began), err)
+	if p.observe != nil && model.CodeOf(err) != model.CodeNotFound {
+		p.observe(time.Since(began), err)
 	}
 	return err
 }
