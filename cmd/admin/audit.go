@@ -36,7 +36,7 @@ Exit status: 0 the history is as it was written; 2 it is not; 1 it could not be 
   gunzip -c changes.jsonl.gz | admin audit verify --export -`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, err := configure(cmd.ErrOrStderr())
+			cfg, log, err := configure(cmd)
 			if err != nil && o.Export == "" {
 				return err
 			}
@@ -102,7 +102,7 @@ func auditKeyCommand() *cobra.Command {
 		Example: `  HEADGATE_AUDIT_KEY_FILE=audit.key admin audit key`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, err := configure(cmd.ErrOrStderr())
+			cfg, log, err := configure(cmd)
 			if err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ need. The database user needs the rights of docs/security.md, "The maintenance u
 		Example: `  HEADGATE_MYSQL_DSN='maintenance:secret@tcp(127.0.0.1:3306)/headgate' admin audit prune --older-than 400d --dry-run`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, err := configure(cmd.ErrOrStderr())
+			cfg, log, err := configure(cmd)
 			if err != nil {
 				return err
 			}

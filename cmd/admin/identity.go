@@ -25,7 +25,7 @@ them.`, app.LinkIdentity),
 			Example: `  HEADGATE_MYSQL_DSN=… admin user identities nina`,
 			Args:    cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				cfg, log, err := configure(cmd.ErrOrStderr())
+				cfg, log, err := configure(cmd)
 				if err != nil {
 					return err
 				}
@@ -47,7 +47,7 @@ func identityCommand(use, short, long string, act func(ctx context.Context, cfg 
 		Example: "  HEADGATE_MYSQL_DSN=… admin user " + use + " nina --issuer https://login.example.com --subject 248289761001",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, log, err := configure(cmd.ErrOrStderr())
+			cfg, log, err := configure(cmd)
 			if err != nil {
 				return err
 			}

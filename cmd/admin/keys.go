@@ -23,7 +23,7 @@ session ends, and everybody logs in again.`,
 		Example: `  HEADGATE_MYSQL_DSN=… admin keys rotate
   HEADGATE_MYSQL_DSN=… admin keys rotate --now --reason "a backup was stolen"`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, err := configure(cmd.ErrOrStderr())
+			cfg, log, err := configure(cmd)
 			if err != nil {
 				return err
 			}

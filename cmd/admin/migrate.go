@@ -18,7 +18,7 @@ func migrateCommand() *cobra.Command {
 		Example: `  HEADGATE_MYSQL_DSN='owner:secret@tcp(127.0.0.1:3306)/headgate' admin migrate`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, err := configure(cmd.ErrOrStderr())
+			cfg, log, err := configure(cmd)
 			if err != nil {
 				return err
 			}

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"io"
+	"errors"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -20,26 +19,31 @@ func root() *cobra.Command {
 		Long: `Headgate's admin server: edit rate limits in a browser, keep Redis equal to the database.
 
 Settings come from HEADGATE_… variables; docs/operations.md lists them all. Each may also be given as NAME_FILE,
-the path of a file that holds the value.`,
+the path of a file that holds the value, and all may stand in one file (--config). A flag counts before the
+environment, and the environment before the file.`,
 		Example: `  admin serve --embedded                        try Headgate out, with sample data
   HEADGATE_MYSQL_DSN='headgate:secret@tcp(127.0.0.1:3306)/headgate' HEADGATE_REDIS_URL=redis://127.0.0.1:6379/0 admin serve`,
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(serveCommand(), migrateCommand(), userCommand(), keysCommand(), syncCommand(), auditCommand(), openapiCommand())
+	cmd.PersistentFlags().String(configFlag, "", "file with settings, a line NAME=VALUE for each ("+app.ConfigFileVariable+")")
+	cmd.AddCommand(configCommand(), versionCommand(),
+		serveCommand(), migrateCommand(), userCommand(), keysCommand(), syncCommand(), auditCommand(), openapiCommand())
 	return cmd
 }
 
 // configure reads the settings and makes the log that goes with them. A setting that can't be read keeps its default.
-func configure(logTo io.Writer) (app.Config, *slog.Logger, error) {
-	cfg, err := app.FromEnv(os.Getenv)
+func configure(cmd *cobra.Command) (app.Config, *slog.Logger, error) {
+	sources, err := sourcesOf(cmd)
+	cfg, broken := app.Load(sources...)
 	cfg.Version = version
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
+	var handler slog.Handler = slog.NewTextHandler(cmd.ErrOrStderr(), options)
 	if cfg.LogJSON {
-		return cfg, slog.New(slog.NewJSONHandler(logTo, options)), err
+		handler = slog.NewJSONHandler(cmd.ErrOrStderr(), options)
 	}
-	return cfg, slog.New(slog.NewTextHandler(logTo, options)), err
+	return cfg, slog.New(handler), errors.Join(err, broken)
 }
 
 func openapiCommand() *cobra.Command {

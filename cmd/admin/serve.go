@@ -17,7 +17,7 @@ func serveCommand() *cobra.Command {
   HEADGATE_MYSQL_DSN=… HEADGATE_REDIS_URL=… HEADGATE_LISTEN=0.0.0.0:8080 admin serve`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, err := configure(cmd.ErrOrStderr())
+			cfg, log, err := configure(cmd)
 			cfg.Embedded = embedded
 			if err := errors.Join(err, cfg.Validate()); err != nil {
 				return err
@@ -32,5 +32,6 @@ func serveCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&embedded, "embedded", false, "run on a database and a Redis inside this process, with sample data; for evaluation only")
+	settingFlags(cmd)
 	return cmd
 }

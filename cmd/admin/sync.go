@@ -39,7 +39,7 @@ func syncAction(use, short, long string, act func(context.Context, app.Config, *
 		Use: use, Short: short, Long: long, Args: cobra.NoArgs,
 		Example: "  HEADGATE_MYSQL_DSN=… HEADGATE_REDIS_URL=… admin sync " + use,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, err := configure(cmd.ErrOrStderr())
+			cfg, log, err := configure(cmd)
 			if err != nil {
 				return err
 			}

@@ -26,7 +26,7 @@ do all of it. Each leaves a row in the change history, by "system", with the rea
 
 // withPeople runs what a command does with the users of the configured database.
 func withPeople(cmd *cobra.Command, act func(ctx context.Context, p *app.People, out io.Writer) error) error {
-	cfg, log, err := configure(cmd.ErrOrStderr())
+	cfg, log, err := configure(cmd)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,38 +159,6 @@ func toggle(field func(*Config) *bool) func(*Config, string) error {
 		}
 		return nil
 	}
-}
-
-// FromEnv overlays the defaults with HEADGATE_… variables. Each may also be given as NAME_FILE, the path of a file that
-// holds the value, so that secrets need not stand in the environment. Every fault is collected before it returns.
-func FromEnv(getenv func(string) string) (Config, error) {
-	c := Defaults()
-	var faults []error
-	for _, s := range settings {
-		value, err := lookup(getenv, s.name)
-		if err == nil && value != "" {
-			err = s.set(&c, value)
-		}
-		if err != nil {
-			faults = append(faults, fmt.Errorf("%s %w", s.name, err))
-		}
-	}
-	return c, errors.Join(faults...)
-}
-
-func lookup(getenv func(string) string, name string) (string, error) {
-	value, file := getenv(name), getenv(name+"_FILE")
-	if file == "" {
-		return value, nil
-	}
-	if value != "" {
-		return "", fmt.Errorf("and %s_FILE are both set; keep one", name)
-	}
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("can't be read from %s_FILE: %w", name, err)
-	}
-	return strings.TrimRight(string(raw), "\r\n"), nil
 }
 
 const bothWays = `neither a database nor --embedded was given. Set HEADGATE_MYSQL_DSN and HEADGATE_REDIS_URL to run on real servers, or try Headgate out with "admin serve --embedded"`
