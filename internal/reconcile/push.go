@@ -86,7 +86,8 @@ func (r *Reconciler) own(ctx context.Context) (string, error) {
 }
 
 // push brings one bucket to Redis. The owner must have been checked. It ends only when Redis was seen to equal a row that
-// was read later, so a push that was held up between its reading and its writing mends what it did.
+// was read later, so a push that was held up between its reading and its writing mends what it did. A definition that
+// stands in one place was seen when Redis installed it; then only the row is looked at again.
 func (r *Reconciler) push(ctx context.Context, deployment, name string) (outcome, error) {
 	var done outcome
 	for range pushTurns {
@@ -104,7 +105,13 @@ func (r *Reconciler) push(ctx context.Context, deployment, name string) (outcome
 		case actKeep:
 			return r.settle(ctx, row, done)
 		case actWrite:
-			err = r.write(ctx, deployment, row, found, &done)
+			wrote := false
+			if wrote, err = r.write(ctx, deployment, row, found, &done); err == nil && wrote && isPlain(row, found) {
+				var stands bool
+				if row, stands, err = r.stillAt(ctx, row); err == nil && stands {
+					return r.settle(ctx, row, done)
+				}
+			}
 		case actRaise:
 			err = r.raise(ctx, row, found, &done)
 		case actForeign:
@@ -121,10 +128,17 @@ func (r *Reconciler) push(ctx context.Context, deployment, name string) (outcome
 	return done, unavailable(messageBusy)
 }
 
-// write installs or removes. That Redis got something as new in between is no error: the next turn sees it.
-func (r *Reconciler) write(ctx context.Context, deployment string, row model.SyncRow, found reading, done *outcome) error {
+// stillAt tells whether a row still is at the revision that was read, and returns it with what the outbox has of it now.
+func (r *Reconciler) stillAt(ctx context.Context, row model.SyncRow) (model.SyncRow, bool, error) {
+	heads, err := r.store.SyncHeadsOf(ctx, []string{row.Name})
+	head, ok := heads[row.Name]
+	row.InstalledRevision, row.Mark = head.InstalledRevision, head.Mark
+	return row, ok && head.Revision == row.Revision && head.Deleted == row.Deleted, err
+}
+
+// write installs or removes, and tells whether Redis changed. That Redis got something as new in between is no error: the next turn sees it.
+func (r *Reconciler) write(ctx context.Context, deployment string, row model.SyncRow, found reading, done *outcome) (wrote bool, err error) {
 	var result bucket.InstallResult
-	var err error
 	did, lost := didInstall, false
 	if row.Deleted {
 		did = didRemove
@@ -135,17 +149,18 @@ func (r *Reconciler) write(ctx context.Context, deployment string, row model.Syn
 		result, err = r.engine.Install(ctx, definitionOf(row.Bucket), bucket.InstallOptions{Deployment: deployment, Lost: lost})
 	}
 	if err != nil {
-		return redisTrouble(err)
+		return false, redisTrouble(err)
 	}
 	switch result.Status {
 	case bucket.StatusInstalled:
 		done.did, done.lost = did, done.lost || lost
+		return true, nil
 	case bucket.StatusForeign:
-		return foreign(result.Deployment)
+		return false, foreign(result.Deployment)
 	case bucket.StatusUnknownFormat:
-		return unavailable(messageFormat)
+		return false, unavailable(messageFormat)
 	}
-	return nil
+	return false, nil
 }
 
 // raise lifts the row above what Redis has. The store does nothing when the row rose meanwhile by itself.

@@ -111,7 +111,8 @@ func (r *Reconciler) reindexAll(ctx context.Context, deployment string, all []bu
 func (r *Reconciler) reindex(ctx context.Context, deployment string, row model.SyncRow, found reading) error {
 	bounded, cancel := context.WithTimeout(ctx, r.pushTimeout)
 	defer cancel()
-	return r.endsPass(ctx, r.write(bounded, deployment, row, found, &outcome{}))
+	_, err := r.write(bounded, deployment, row, found, &outcome{})
+	return r.endsPass(ctx, err)
 }
 
 func (r *Reconciler) indexed(ctx context.Context) (map[string]bool, error) {
