@@ -6,6 +6,7 @@ import (
 
 	"github.com/headgate/headgate/internal/api"
 	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/figures"
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/reconcile"
 )
@@ -31,16 +32,14 @@ func (s syncer) BucketSync(ctx context.Context, name string) (api.BucketSync, er
 		ms := took.Milliseconds()
 		told.TookMS = &ms
 	}
-	instances, err := s.engine.Instances(ctx)
+	instances, err := figures.Reader{Engine: s.engine}.Instances(ctx, name)
 	if err != nil {
 		return told, &model.Error{Code: model.CodeUnavailable, Message: "Redis does not answer now", Cause: err}
 	}
 	for _, i := range instances {
-		if revision, uses := i.Buckets[name]; uses {
-			told.Instances = append(told.Instances, api.SyncInstance{
-				ID: i.ID, App: i.App, Host: i.Host, Version: i.Version, Revision: revision, LastSeen: i.Seen,
-			})
-		}
+		told.Instances = append(told.Instances, api.SyncInstance{
+			ID: i.ID, App: i.App, Host: i.Host, Version: i.Version, Revision: i.Revision, LastSeen: i.Seen,
+		})
 	}
 	return told, nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/figures"
+	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/testenv"
 )
 
@@ -195,11 +197,25 @@ func (g *guarded) administer() {
 	if must("health", err); health.Role != "master" {
 		t.Errorf("health: %+v", health)
 	}
+	must("look", g.look(e, names))
 	for _, name := range names {
 		g.change(e, name)
 	}
 	_, err = e.Time(ctx)
 	must("time", err)
+}
+
+// look reads what the console shows, and tries an acquire of each bucket.
+func (g *guarded) look(e *bucket.Engine, names []string) error {
+	ctx, r := g.t.Context(), figures.Reader{Engine: e}
+	_, _, err := r.Sample(ctx, names)
+	for _, name := range names {
+		_, limited := r.LimitedKeys(ctx, name, 5, 10)
+		_, instances := r.Instances(ctx, name)
+		_, trial := r.Try(ctx, name, model.Trial{App: "checkout", Key: "another", Permits: 1})
+		err = errors.Join(err, limited, instances, trial)
+	}
+	return err
 }
 
 // change edits, restarts, resets and removes a bucket.
