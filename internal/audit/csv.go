@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // CSVWriter writes an export for spreadsheets: a line of headings, then one for each row. A text that a spreadsheet
@@ -53,10 +54,10 @@ func (w *CSVWriter) Flush() error {
 	return w.to.Error()
 }
 
-// Cell is a text as it may stand in a cell: one that begins with = + - @, a tab or a carriage return would be a formula
-// in a spreadsheet and gets a ' in front.
+// Cell is a text as it may stand in a cell: one that begins with = + - @, also in their full-width forms, or with a tab
+// or a line end would be a formula in a spreadsheet and gets a ' in front.
 func Cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + text
 	}
 	return text

@@ -74,11 +74,13 @@ func (w *LineWriter) Flush() error { return w.to.Flush() }
 
 // Close writes the last line and flushes. It does not close what it writes to.
 func (w *LineWriter) Close() error {
-	if _, err := fmt.Fprintf(w.to, "{\"end\":true,\"rows\":%d}\n", w.rows); err != nil {
+	if _, err := w.to.WriteString(endLine(w.rows) + "\n"); err != nil {
 		return err
 	}
 	return w.to.Flush()
 }
+
+func endLine(rows int64) string { return fmt.Sprintf(`{"end":true,"rows":%d}`, rows) }
 
 // AppendLine appends a row's JSON, without a line end. It is written by hand because encoding/json would change the
 // bytes of Before and After, which the hash is over.
@@ -164,10 +166,13 @@ func appendString(b []byte, s string) []byte {
 // ErrCutShort says that an export has no last line: it was broken off.
 var ErrCutShort = errors.New("the export was broken off: its last line, which tells the number of rows, is missing")
 
-// LineReader reads what a LineWriter wrote.
+// LineReader reads what a LineWriter wrote, and takes nothing else: a line that is not byte for byte as it would be
+// written could tell other readers something else than what is hashed, by a member that stands there twice or in other
+// letters.
 type LineReader struct {
-	from *bufio.Scanner
-	rows int64
+	from  *bufio.Scanner
+	rows  int64
+	again []byte // the line as it would be written
 }
 
 // NewLineReader makes a reader; lines may have up to 16 MiB.
@@ -200,10 +205,16 @@ func (r *LineReader) Next() (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("line %d: %w", r.rows, err)
 	}
+	if r.again = AppendLine(r.again[:0], &e); !bytes.Equal(r.again, r.from.Bytes()) {
+		return Entry{}, fmt.Errorf("line %d is not as an export writes it", r.rows)
+	}
 	return e, nil
 }
 
 func (r *LineReader) end(line Line) error {
+	if text := r.from.Text(); text != endLine(line.Rows) {
+		return errors.New("the last line is not as an export writes it")
+	}
 	if line.Rows != r.rows {
 		return fmt.Errorf("the export tells of %d rows but has %d lines", line.Rows, r.rows)
 	}

@@ -97,6 +97,30 @@ func TestExportThatWasBrokenOffIsNoExport(t *testing.T) {
 	}
 }
 
+// A line that another reader would read otherwise is refused, though its hash fits what is read here: of members that
+// stand there twice or in other letters some readers take the first and some the last.
+func TestLineThatReadersCouldReadDifferentlyIsRefused(t *testing.T) {
+	rows, _ := history(0, 3)
+	text := exported(t, rows)
+	if _, err := imported(strings.ReplaceAll(text, "\n", "\r\n")); err != nil {
+		t.Errorf("line ends of another system: %v", err)
+	}
+	for name, broken := range map[string]string{
+		"a member twice":            strings.Replace(text, `"reason":"`, `"reason":"a lie","reason":"`, 1),
+		"a member in other letters": strings.Replace(text, `"reason":"`, `"reason":"a lie","REASON":"`, 1),
+		"before in two ways":        strings.Replace(text, `"before":`, `"before":{"a":"lie"},"before":`, 1),
+		"spaces":                    strings.Replace(text, `,"reason"`, `, "reason"`, 1),
+		"an end that is a row too":  strings.Replace(text, `"end":true`, `"seq":4,"end":true`, 1),
+	} {
+		if broken == text {
+			t.Fatalf("%s: nothing was broken", name)
+		}
+		if _, err := imported(broken); err == nil || !strings.Contains(err.Error(), "not as an export writes it") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A cell that a spreadsheet would run is a text in the file.
 func TestCSVCellsAreNoFormulas(t *testing.T) {
 	var out bytes.Buffer
@@ -105,7 +129,7 @@ func TestCSVCellsAreNoFormulas(t *testing.T) {
 		t.Fatal(err)
 	}
 	var head audit.Head
-	starts := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "=cmd|' /C calc'!A0", "plain", "", "a,b\n\"c\"", "'=1"}
+	starts := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "=cmd|' /C calc'!A0", "plain", "", "＝1+1", "＋1", "－1", "＠x", "\n=1", "a,b\n\"c\"", "'=1"}
 	for _, text := range starts {
 		e := head.Link(model.Change{At: start, Actor: text, Target: text, Reason: text, After: json.RawMessage(text), Revision: -1, Count: 2, Until: start.Add(time.Second)})
 		if err := w.Write(&e); err != nil {
@@ -121,7 +145,7 @@ func TestCSVCellsAreNoFormulas(t *testing.T) {
 	}
 	for i, row := range rows {
 		for column, cell := range row {
-			if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+			if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r\n") || strings.ContainsRune("＝＋－＠", []rune(cell + " ")[0]) {
 				t.Errorf("row %d: %s begins like a formula: %q", i, rows[0][column], cell)
 			}
 		}
