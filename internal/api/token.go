@@ -154,11 +154,7 @@ func (s *server) listServiceAccounts(ctx context.Context, in *struct {
 
 func (s *server) createServiceAccount(ctx context.Context, in *struct{ Body ServiceAccountCreate }) (*versioned[User], error) {
 	u := model.User{Name: in.Body.Name, DisplayName: in.Body.DisplayName, Role: in.Body.Role}
-	var reserved error
-	if slices.Contains(reservedNames, u.Name) {
-		reserved = invalidField("name", "is reserved for Headgate itself")
-	}
-	if err := together("the service account", u.Validate(), reserved, model.ValidateOptionalReason(in.Body.Reason)); err != nil {
+	if err := together("the service account", u.Validate(), model.ValidateOptionalReason(in.Body.Reason)); err != nil {
 		return nil, err
 	}
 	u, err := s.Store.CreateServiceAccount(ctx, u, originOf(ctx, in.Body.Reason))

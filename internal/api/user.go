@@ -2,15 +2,11 @@ package api
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
 )
-
-// reservedNames can't be given to users: the first acts in the history for Headgate itself, the second is a route.
-var reservedNames = []string{model.SystemActor, "names"}
 
 // User is a user as the API shows it.
 type User struct {
@@ -103,7 +99,7 @@ func (s *server) getUser(ctx context.Context, in *Named) (*versioned[User], erro
 
 func (s *server) createUser(ctx context.Context, in *struct{ Body UserCreate }) (*versioned[User], error) {
 	u := model.User{Name: in.Body.Name, DisplayName: in.Body.DisplayName, Role: in.Body.Role}
-	err := together("the user", u.Validate(), reservedName(u.Name), model.ValidateOptionalReason(in.Body.Reason),
+	err := together("the user", u.Validate(), model.ValidateOptionalReason(in.Body.Reason),
 		auth.CheckPassword(in.Body.Password, u.Name, u.DisplayName))
 	if err != nil {
 		return nil, err
@@ -132,11 +128,10 @@ func (s *server) updateUser(ctx context.Context, in *struct {
 	}
 	patch := model.UserPatch{DisplayName: &in.Body.DisplayName, Role: &in.Body.Role, Disabled: &in.Body.Disabled}
 	present.DisplayName, present.Role, present.Disabled = in.Body.DisplayName, in.Body.Role, in.Body.Disabled
-	var reserved error
 	if in.Body.Name != "" && in.Body.Name != present.Name {
-		present.Name, patch.Name, reserved = in.Body.Name, &in.Body.Name, reservedName(in.Body.Name)
+		present.Name, patch.Name = in.Body.Name, &in.Body.Name
 	}
-	if err := together("the user", present.Validate(), reserved, model.ValidateOptionalReason(in.Body.Reason)); err != nil {
+	if err := together("the user", present.Validate(), model.ValidateOptionalReason(in.Body.Reason)); err != nil {
 		return nil, err
 	}
 	u, err := s.Store.UpdateUser(ctx, in.Name, base, patch, originOf(ctx, in.Body.Reason))
@@ -167,14 +162,6 @@ func (s *server) setPassword(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return nil, s.Store.SetPassword(ctx, u.ID, hash, originOf(ctx, in.Body.Reason))
-}
-
-// reservedName refuses the names that no user may have; nil for all others.
-func reservedName(name string) error {
-	if slices.Contains(reservedNames, name) {
-		return invalidField("name", "is reserved for Headgate itself")
-	}
-	return nil
 }
 
 func showUser(ctx context.Context, u model.User) User {

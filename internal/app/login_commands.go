@@ -82,9 +82,6 @@ func (p *People) Create(ctx context.Context, name, display, role, reason string)
 	if err := u.Validate(); err != nil {
 		return "", err
 	}
-	if name == model.SystemActor || name == "names" {
-		return "", fmt.Errorf("the name %q is reserved for Headgate itself; take another", name)
-	}
 	password = rand.Text()
 	if u.PasswordHash, err = p.hasher.Hash(ctx, password); err != nil {
 		return "", err

@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Role is a user's role in the whole of Headgate.
 type Role string
@@ -34,14 +37,17 @@ type User struct {
 	UpdatedAt    time.Time
 }
 
+// reservedUserNames can't be given to users: the first acts in the history for Headgate itself, the second is a route.
+var reservedUserNames = []string{SystemActor, "names"}
+
 // Validate checks a user's fields; the password is checked by ValidatePassword before it is hashed.
 func (u *User) Validate() error {
 	var v invalid
 	if !ValidUserName(u.Name) {
 		v.add("name", userNameRule)
 	}
-	if u.Name == SystemActor {
-		v.add("name", "stands in the history for Headgate itself; choose another")
+	if slices.Contains(reservedUserNames, u.Name) {
+		v.add("name", "is reserved for Headgate itself")
 	}
 	checkText(&v, "display_name", u.DisplayName, 0, 100)
 	checkChoice(&v, "role", u.Role, RoleAdmin, RoleAuditor, RoleMember)

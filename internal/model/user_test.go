@@ -24,8 +24,10 @@ func TestUserAppAndMemberNameTheirBrokenFields(t *testing.T) {
 
 // Else what a person did could pass for what Headgate did.
 func TestNoUserIsCalledAsTheHistoryCallsHeadgate(t *testing.T) {
-	if got := brokenFields(t, (&model.User{Name: model.SystemActor, Role: model.RoleMember}).Validate()); len(got) != 1 {
-		t.Errorf("broken fields %v, want name", got)
+	for _, name := range []string{model.SystemActor, "names"} {
+		if got := brokenFields(t, (&model.User{Name: name, Role: model.RoleMember}).Validate()); len(got) != 1 {
+			t.Errorf("%s: broken fields %v, want name", name, got)
+		}
 	}
 }
 
