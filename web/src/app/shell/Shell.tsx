@@ -54,7 +54,7 @@ export function Shell() {
               aria-label={t('shell.menu')}
               aria-expanded={opened}
             />
-            <UnstyledButton component={Link} to="/buckets" className={classes.brand}>
+            <UnstyledButton component={Link} to="/overview" className={classes.brand}>
               <Logo />
               <Text component="span" fw={700} size="lg">
                 Headgate

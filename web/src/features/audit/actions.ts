@@ -6,6 +6,7 @@ export const actions = [
   'bucket.rollback',
   'bucket.restore',
   'bucket.raise',
+  'bucket.try',
   'bucket.repair',
   'redis.reconcile',
   'app.create',

@@ -113,6 +113,7 @@ export const people = {
     bucket_delete: 'deleted',
     bucket_rollback: 'rolled back',
     bucket_restore: 'restored',
+    bucket_try: 'tried one acquire',
     bucket_raise: 'revision raised, because Redis was ahead',
     bucket_repair: 'put right in Redis',
     redis_reconcile: 'had all of Redis compared',

@@ -115,6 +115,7 @@ export const people: typeof en = {
     bucket_delete: '删除了',
     bucket_rollback: '回滚了',
     bucket_restore: '恢复了',
+    bucket_try: '试取了一次许可',
     bucket_raise: '因 Redis 版本领先而提升了版本',
     bucket_repair: '在 Redis 中修复了',
     redis_reconcile: '要求全面核对 Redis',
