@@ -4,6 +4,7 @@ import {
   IconHeartbeat,
   IconHistory,
   IconKey,
+  IconLayoutDashboard,
   IconUserCircle,
   IconUsers,
   type Icon,
@@ -26,6 +27,7 @@ export interface Room {
 /** The rooms of the console; those that a role may not enter are absent. */
 export function roomsFor(me: Me, t: TFunction): Room[] {
   const rooms: (Room & { shown?: boolean })[] = [
+    { to: '/overview', label: t('nav.overview'), icon: IconLayoutDashboard, key: 'o' },
     { to: '/buckets', also: '/create/bucket', label: t('nav.buckets'), icon: IconBucketDroplet, key: 'b' },
     { to: '/apps', label: t('nav.apps'), icon: IconApps, key: 'a' },
     { to: '/people', label: t('nav.people'), icon: IconUsers, key: 'p', shown: can(me, 'user.see') },

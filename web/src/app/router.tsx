@@ -18,7 +18,7 @@ export const router = createBrowserRouter([
     ErrorBoundary: ErrorPage,
     HydrateFallback: PageLoader,
     children: [
-      { index: true, loader: () => redirect('/buckets'), Component: PageLoader },
+      { index: true, loader: () => redirect('/overview'), Component: PageLoader },
       {
         ErrorBoundary: ErrorPage,
         children: [
@@ -61,6 +61,10 @@ export const router = createBrowserRouter([
           {
             path: 'audit',
             lazy: async () => ({ Component: (await import('@/features/audit/AuditPage')).AuditPage }),
+          },
+          {
+            path: 'overview',
+            lazy: async () => ({ Component: (await import('@/features/overview/OverviewPage')).OverviewPage }),
           },
           {
             path: 'system',

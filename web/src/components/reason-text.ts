@@ -21,6 +21,10 @@ const known: Record<string, string> = {
   'single sign-on': 'sign_on',
   'single sign-on groups': 'sign_on_groups',
   'local login is switched off': 'local_off',
+  'Redis had lost the definition; it was installed again': 'redis_lost',
+  'Redis had an older definition; the present one was installed': 'redis_older',
+  'Redis still had the deleted bucket; it was removed': 'redis_deleted',
+  'Redis differed from the database in many buckets; they were put right': 'redis_many',
   'Redis had this revision or a later one with other content': 'redis_ahead',
 };
 

@@ -1,4 +1,4 @@
-const home = '/buckets';
+const home = '/overview';
 
 /** The path to open after the login: only one of this console, whatever the address bar says. */
 export function safePath(next: string | null): string {

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import { fillTime, roughDuration, type Limit } from '@/lib/format/limit';
-import { useLimitText } from './LimitText';
+import { useLimitText } from '@/components/LimitText';
 
 /** A limit in words, and what follows from it. */
 export function LimitPreview({ limit }: { limit: Limit }) {

@@ -12,7 +12,7 @@ import { RelativeTime } from '@/components/RelativeTime';
 import { SearchInput } from '@/components/SearchInput';
 import { ErrorState, State } from '@/components/States';
 import { useDeletedBuckets } from '@/features/buckets/api/history';
-import { LimitText } from '@/features/buckets/LimitText';
+import { LimitText } from '@/components/LimitText';
 import { RestoreDialog } from './RestoreDialog';
 
 /** The deleted buckets that one may see: all of them, or those that one owned. */

@@ -5,7 +5,7 @@ import type { DeletedBucket } from '@/lib/api/types';
 import { errorText } from '@/components/error-text';
 import { showDone, showPending } from '@/components/notify';
 import { useRestoreBucket } from '@/features/buckets/api/history';
-import { LimitText } from '@/features/buckets/LimitText';
+import { LimitText } from '@/components/LimitText';
 import { ReasonForm } from '@/features/buckets/history/ReasonForm';
 
 /** Brings a deleted bucket back as it was last; undefined while the dialog is closed. */

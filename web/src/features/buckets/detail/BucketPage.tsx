@@ -8,12 +8,12 @@ import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, NotFoundState } from '@/components/States';
 import { useBucket } from '@/features/buckets/api/one';
 import { ModeBadge, SyncBadge } from '@/features/buckets/Badges';
-import { LimitText } from '@/features/buckets/LimitText';
+import { LimitText } from '@/components/LimitText';
 import { BucketSkeleton } from './BucketSkeleton';
-import { DangerTab } from './DangerTab';
 import { DefinitionTab } from './DefinitionTab';
 import { HistoryTab } from './HistoryTab';
 import { OverviewTab } from './OverviewTab';
+import { SettingsTab } from './SettingsTab';
 import { UseTab } from './UseTab';
 
 const tabs = {
@@ -21,7 +21,7 @@ const tabs = {
   definition: DefinitionTab,
   history: HistoryTab,
   use: UseTab,
-  settings: DangerTab,
+  settings: SettingsTab,
 } as const;
 
 type TabName = keyof typeof tabs;

@@ -28,9 +28,10 @@ export function HistoryTab({ bucket }: { bucket: Bucket }) {
   }
   if (changes.error && !changes.data) return <ErrorState error={changes.error} onRetry={() => void changes.refetch()} />;
   const rows = changes.data?.pages.flatMap((page) => page.items ?? []) ?? [];
+  const revisions = rows.filter((change) => change.revision > 0); // a tried acquire is a row without one
   return (
     <>
-      {rows.length > 1 && <CompareCard name={bucket.name} changes={rows} />}
+      {revisions.length > 1 && <CompareCard name={bucket.name} changes={revisions} />}
       <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('tab.history')}>
         {rows.map((change) => (
           <li key={change.id}>
@@ -62,7 +63,7 @@ function Entry({ change, bucket, onRollBack }: EntryProps) {
     <Card withBorder padding="md" component="article">
       <Group justify="space-between" gap="xs" mb={4}>
         <Title order={2} size="h5">
-          {t('bucket.revision', { revision: change.revision })} ·{' '}
+          {change.revision > 0 && `${t('bucket.revision', { revision: change.revision })} · `}
           {actionText(change.action, t)}
         </Title>
         <Text size="sm" c="dimmed">
@@ -78,7 +79,7 @@ function Entry({ change, bucket, onRollBack }: EntryProps) {
         </Text>
       )}
       <ChangeDiff change={change} />
-      {change.after !== null && change.revision < bucket.revision && (
+      {change.after !== null && change.revision > 0 && change.revision < bucket.revision && (
         <Group mt="sm">
           <ActionButton
             variant="default"

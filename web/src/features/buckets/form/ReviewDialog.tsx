@@ -6,7 +6,7 @@ import { limitKind } from '@/lib/definition';
 import type { FieldDifference } from '@/lib/diff/fields';
 import { showDefinitionValue } from '@/components/DefinitionValue';
 import { FieldDiff } from '@/components/FieldDiff';
-import { LimitText } from '@/features/buckets/LimitText';
+import { LimitText } from '@/components/LimitText';
 import { editWarnings } from './edit-warnings';
 import { reasonError } from './validate';
 

@@ -6,7 +6,7 @@ import { allApps } from '@/lib/definition';
 import type { Column } from '@/components/DataTable';
 import { RelativeTime } from '@/components/RelativeTime';
 import { ModeBadge, SyncBadge } from '@/features/buckets/Badges';
-import { LimitText } from '@/features/buckets/LimitText';
+import { LimitText } from '@/components/LimitText';
 import classes from './columns.module.css';
 
 const namesShown = 2;

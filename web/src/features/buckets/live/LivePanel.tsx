@@ -8,7 +8,7 @@ import { limitKind } from '@/lib/definition';
 import { formatNumber } from '@/lib/format/numbers';
 import { RelativeTime } from '@/components/RelativeTime';
 import { bucketKeys } from '@/features/buckets/api/keys';
-import { LimitText } from '@/features/buckets/LimitText';
+import { LimitText } from '@/components/LimitText';
 import { Legend } from './Legend';
 import { PermitsFigure } from './PermitsFigure';
 import { RangeControls } from './RangeControls';

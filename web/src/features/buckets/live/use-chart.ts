@@ -40,7 +40,7 @@ export function useChart(bucket: Bucket) {
     if (!usage.data) return [];
     const now = (usage.data.redis_time_us || usage.dataUpdatedAt * 1000) / 1_000_000;
     return toSamples(usage.data.items ?? [], usage.data.step_minutes, now, seconds, limitHistory(bucket, known));
-  }, [bucket, known, range, seconds, usage.data, usage.dataUpdatedAt]);
+  }, [bucket, known, seconds, usage.data, usage.dataUpdatedAt]);
   const samples = useMemo(() => (range === 'live' ? joined(past, live.samples) : past), [range, past, live.samples]);
 
   const end = samples.at(-1)?.at ?? usage.dataUpdatedAt / 1000;

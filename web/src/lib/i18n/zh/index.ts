@@ -3,8 +3,9 @@ import { common } from './common';
 import { figures } from './figures';
 import { glass } from './glass';
 import { health } from './health';
+import { overview } from './overview';
 import { people } from './people';
 import { shell } from './shell';
 import { tokens } from './tokens';
 
-export default { ...common, ...buckets, ...people, ...figures, ...glass, ...health, ...shell, ...tokens };
+export default { ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...tokens };

@@ -1,21 +1,20 @@
-import { Card, Group, List, Text, Title } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
 import { hasCode } from '@/lib/api/problem';
-import { allApps } from '@/lib/definition';
-import { formatNumber } from '@/lib/format/numbers';
 import { ActionButton } from '@/components/ActionButton';
 import { DeleteByName } from '@/components/DeleteByName';
 import { errorText } from '@/components/error-text';
 import { showDone } from '@/components/notify';
+import { Section } from '@/components/Section';
+import { Affected } from './Affected';
 import { useDeleteBucket } from '@/features/buckets/api/delete';
-import { useLive } from '@/features/buckets/live/use-live';
 
-/** What can't be undone: deleting the bucket. Shows first who uses it now. */
-export function DangerTab({ bucket }: { bucket: Bucket }) {
+/** Deletes the bucket, by typing its name. */
+export function DeleteSection({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const [opened, { open, close }] = useDisclosure();
@@ -35,13 +34,8 @@ export function DangerTab({ bucket }: { bucket: Bucket }) {
 
   const error = remove.error && (hasCode(remove.error, 'stale') ? t('delete.stale') : errorText(remove.error, t));
   return (
-    <Card withBorder padding="lg" component="section" aria-labelledby="danger-title">
-      <Title order={2} size="h4" id="danger-title" mb="xs">
-        {t('danger.delete')}
-      </Title>
-      <Text mb="sm">{t('danger.deleteText')}</Text>
-      <Traffic bucket={bucket} />
-      <Group mt="md">
+    <Section title={t('danger.delete')} description={t('danger.deleteText')}>
+      <Group>
         <ActionButton
           color="red.8"
           leftSection={<IconTrash size={16} aria-hidden />}
@@ -67,21 +61,9 @@ export function DangerTab({ bucket }: { bucket: Bucket }) {
         error={error ?? undefined}
       >
         <Text>{t('danger.deleteText')}</Text>
+        <Text size="sm">{t('danger.restorable')}</Text>
+        {opened && <Affected bucket={bucket} />}
       </DeleteByName>
-    </Card>
-  );
-}
-
-function Traffic({ bucket }: { bucket: Bucket }) {
-  const { t, i18n } = useTranslation();
-  const live = useLive(bucket.name, null, false);
-  const last = live.samples.at(-1);
-  const apps = bucket.apps.includes(allApps) ? t('value.allApps') : bucket.apps.join(', ') || t('common.none');
-  const rate = last ? formatNumber(last.granted + last.limited, i18n.language, 1) : '–';
-  return (
-    <List size="sm" spacing={4}>
-      <List.Item>{t('danger.traffic', { rate })}</List.Item>
-      <List.Item>{t('danger.apps', { apps })}</List.Item>
-    </List>
+    </Section>
   );
 }

@@ -1,0 +1,69 @@
+import { Group, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPower } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Bucket } from '@/lib/api/types';
+import { hasCode } from '@/lib/api/problem';
+import { definitionOf } from '@/lib/definition';
+import { ActionButton } from '@/components/ActionButton';
+import { errorText } from '@/components/error-text';
+import { FormDialog } from '@/components/FormDialog';
+import { showDone, showPending } from '@/components/notify';
+import { Section } from '@/components/Section';
+import { useUpdateBucket } from '@/features/buckets/api/update';
+import { ReasonForm } from '@/features/buckets/history/ReasonForm';
+import { Affected } from './Affected';
+
+/** Switches the bucket off, or on again. A limit is never changed ahead of the server: the page waits until Redis has it. */
+export function SwitchSection({ bucket }: { bucket: Bucket }) {
+  const { t } = useTranslation();
+  const [opened, { open, close }] = useDisclosure();
+  const update = useUpdateBucket(bucket.name);
+  const isOff = bucket.mode === 'off';
+  const words = isOff ? 'on' : 'off';
+
+  function submit(reason: string) {
+    const definition = { ...definitionOf(bucket), mode: isOff ? ('enforce' as const) : ('off' as const) };
+    update.mutate(
+      { base: bucket.revision, definition, reason },
+      {
+        onSuccess: ({ revision, sync }) => {
+          const show = sync.state === 'synced' ? showDone : showPending;
+          show(t(sync.state === 'synced' ? 'saved.updated' : 'saved.updatedPending', { revision }), t);
+          close();
+        },
+      },
+    );
+  }
+
+  return (
+    <Section title={t(`danger.${words}`)} description={t(`danger.${words}Text`)}>
+      <Group>
+        <ActionButton
+          color={isOff ? 'water' : 'red.8'}
+          leftSection={<IconPower size={16} aria-hidden />}
+          onClick={() => {
+            update.reset();
+            open();
+          }}
+          denied={bucket.may.edit ? undefined : t('denied.edit', { owners: bucket.owners.join(', ') })}
+        >
+          {t(`danger.${words}`)}
+        </ActionButton>
+      </Group>
+      <FormDialog opened={opened} onClose={close} title={t(`danger.${words}Title`, { name: bucket.name })}>
+        <ReasonForm
+          onSubmit={submit}
+          onCancel={close}
+          submitLabel={t(`danger.${words}`)}
+          saving={update.isPending}
+          error={update.error}
+          message={update.error ? (hasCode(update.error, 'stale') ? t('stale.reopen') : errorText(update.error, t)) : null}
+        >
+          <Text>{t(`danger.${words}Text`)}</Text>
+          <Affected bucket={bucket} />
+        </ReasonForm>
+      </FormDialog>
+    </Section>
+  );
+}
