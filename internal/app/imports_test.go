@@ -61,6 +61,7 @@ var mayUse = map[string][]string{
 	"golang.org/x/oauth2":            {"internal/auth"},
 	"github.com/alicebob/miniredis":  {"internal/app"},
 	"github.com/prometheus/":         {"client/clientprom", "internal/telemetry"},
+	"go.yaml.in/":                    {"internal/app"},
 	"go.opentelemetry.io/":           {"client/clientotel"},
 	"github.com/testcontainers/":     {},
 	"github.com/Shopify/toxiproxy/":  {},

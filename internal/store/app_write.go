@@ -27,22 +27,29 @@ func (s *Store) CreateApp(ctx context.Context, a model.App, o model.Origin) (mod
 		case err != nil:
 			return err
 		}
-		row.Deleted, row.CreatedBy, row.CreatedAt, row.CreatedRevision = false, o.Actor, t.now, row.Revision+1
-		row.Description = a.Description
-		if err := t.saveApp(row, o); err != nil {
-			return err
-		}
-		for i, m := range a.Members {
-			if err := t.putMember(row.ID, m, fmt.Sprintf("members[%d].user", i)); err != nil {
-				return err
-			}
-		}
-		if app, err = loadApp(t.DB, row); err != nil {
-			return err
-		}
-		return t.recordApp(row, o, model.Change{Action: model.ActionAppCreate, After: model.AppJSON(&app)})
+		app, err = t.createApp(row, a, o)
+		return err
 	})
 	return app, err
+}
+
+// createApp makes a row, new or of a deleted app, that of a living one.
+func (t *tx) createApp(row *appRow, a model.App, o model.Origin) (model.App, error) {
+	row.Deleted, row.CreatedBy, row.CreatedAt, row.CreatedRevision = false, o.Actor, t.now, row.Revision+1
+	row.Description = a.Description
+	if err := t.saveApp(row, o); err != nil {
+		return model.App{}, err
+	}
+	for i, m := range a.Members {
+		if err := t.putMember(row.ID, m, fmt.Sprintf("members[%d].user", i)); err != nil {
+			return model.App{}, err
+		}
+	}
+	app, err := loadApp(t.DB, row)
+	if err != nil {
+		return model.App{}, err
+	}
+	return app, t.recordApp(row, o, model.Change{Action: model.ActionAppCreate, After: model.AppJSON(&app)})
 }
 
 // UpdateApp changes the description of an app that is still at revision base. CodeNotFound, CodeStale, CodeInvalid.
@@ -53,22 +60,28 @@ func (s *Store) UpdateApp(ctx context.Context, name string, base int64, descript
 		if err != nil {
 			return err
 		}
-		app = before
-		app.Description = description
-		if err := app.Validate(); err != nil {
-			return err
-		}
-		row.Description = description
-		if err := t.saveApp(row, o); err != nil {
-			return err
-		}
-		app.Revision, app.UpdatedBy, app.UpdatedAt = row.Revision, row.UpdatedBy, row.UpdatedAt
-		return t.recordApp(row, o, model.Change{Action: model.ActionAppUpdate, Before: model.AppJSON(&before), After: model.AppJSON(&app)})
+		app, err = t.describeApp(row, before, description, o)
+		return err
 	})
 	if err != nil {
 		return model.App{}, err
 	}
 	return app, nil
+}
+
+// describeApp gives a locked app another description.
+func (t *tx) describeApp(row *appRow, before model.App, description string, o model.Origin) (model.App, error) {
+	app := before
+	app.Description = description
+	if err := app.Validate(); err != nil {
+		return model.App{}, err
+	}
+	row.Description = description
+	if err := t.saveApp(row, o); err != nil {
+		return model.App{}, err
+	}
+	app.Revision, app.UpdatedBy, app.UpdatedAt = row.Revision, row.UpdatedBy, row.UpdatedAt
+	return app, t.recordApp(row, o, model.Change{Action: model.ActionAppUpdate, Before: model.AppJSON(&before), After: model.AppJSON(&app)})
 }
 
 // DeleteApp removes an app that is still at revision base. CodeNotFound, CodeStale, CodeInUse when buckets list it.
@@ -78,22 +91,27 @@ func (s *Store) DeleteApp(ctx context.Context, name string, base int64, o model.
 		if err != nil {
 			return err
 		}
-		var listed int64
-		if err := t.Model(&bucketApp{}).Where("app_id = ?", row.ID).Count(&listed).Error; err != nil {
-			return err
-		}
-		if listed > 0 {
-			return model.Errorf(model.CodeInUse, "the app %s is listed by %d %s; take it out there first", name, listed, plural(listed, "bucket"))
-		}
-		if err := t.Where("app_id = ?", row.ID).Delete(&memberRow{}).Error; err != nil {
-			return err
-		}
-		row.Deleted = true
-		if err := t.saveApp(row, o); err != nil {
-			return err
-		}
-		return t.recordApp(row, o, model.Change{Action: model.ActionAppDelete, Before: model.AppJSON(&before)})
+		return t.deleteApp(row, before, o)
 	})
+}
+
+// deleteApp removes a locked app. CodeInUse.
+func (t *tx) deleteApp(row *appRow, before model.App, o model.Origin) error {
+	var listed int64
+	if err := t.Model(&bucketApp{}).Where("app_id = ?", row.ID).Count(&listed).Error; err != nil {
+		return err
+	}
+	if listed > 0 {
+		return model.Errorf(model.CodeInUse, "the app %s is listed by %d %s; take it out there first", row.Name, listed, plural(listed, "bucket"))
+	}
+	if err := t.Where("app_id = ?", row.ID).Delete(&memberRow{}).Error; err != nil {
+		return err
+	}
+	row.Deleted = true
+	if err := t.saveApp(row, o); err != nil {
+		return err
+	}
+	return t.recordApp(row, o, model.Change{Action: model.ActionAppDelete, Before: model.AppJSON(&before)})
 }
 
 // SetMember makes a user a member of an app, or changes its role; a membership that a group gives stays beside it. It
@@ -111,26 +129,30 @@ func (s *Store) SetMember(ctx context.Context, app string, m model.Member, o mod
 // membership, CodeInUse when only a group of the single sign-on gives it.
 func (s *Store) RemoveMember(ctx context.Context, app, user string, o model.Origin) error {
 	return s.changeMembers(ctx, app, user, o, model.ActionMemberRemove, func(t *tx, row *appRow) error {
-		person, err := userByName(t.DB, user)
-		if model.CodeOf(err) == model.CodeNotFound {
-			return notFound("member")
-		}
-		if err != nil {
-			return err
-		}
-		gone := t.Where("app_id = ? AND user_id = ? AND source = ?", row.ID, person.ID, byHand).Delete(&memberRow{})
-		if gone.Error != nil || gone.RowsAffected > 0 {
-			return gone.Error
-		}
-		var mapped int64
-		if err := t.Model(&memberRow{}).Where("app_id = ? AND user_id = ?", row.ID, person.ID).Count(&mapped).Error; err != nil {
-			return err
-		}
-		if mapped > 0 {
-			return model.Errorf(model.CodeInUse, "%s is a member through a group of the single sign-on; take it out of that group", user)
-		}
-		return notFound("member")
+		return t.dropMember(row.ID, user)
 	})
+}
+
+func (t *tx) dropMember(appID int64, user string) error {
+	person, err := userByName(t.DB, user)
+	if model.CodeOf(err) == model.CodeNotFound {
+		return notFound("member")
+	}
+	if err != nil {
+		return err
+	}
+	gone := t.Where("app_id = ? AND user_id = ? AND source = ?", appID, person.ID, byHand).Delete(&memberRow{})
+	if gone.Error != nil || gone.RowsAffected > 0 {
+		return gone.Error
+	}
+	var mapped int64
+	if err := t.Model(&memberRow{}).Where("app_id = ? AND user_id = ?", appID, person.ID).Count(&mapped).Error; err != nil {
+		return err
+	}
+	if mapped > 0 {
+		return model.Errorf(model.CodeInUse, "%s is a member through a group of the single sign-on; take it out of that group", user)
+	}
+	return notFound("member")
 }
 
 // changeMembers runs one change of one membership as the app's next revision. The change row tells that member before
@@ -141,22 +163,27 @@ func (s *Store) changeMembers(ctx context.Context, app, user string, o model.Ori
 		if err != nil {
 			return err
 		}
-		before, err := loadApp(t.DB, row)
-		if err != nil {
-			return err
-		}
-		if err := change(t, row); err != nil {
-			return err
-		}
-		if err := t.saveApp(row, o); err != nil {
-			return err
-		}
-		after, err := loadApp(t.DB, row)
-		if err != nil {
-			return err
-		}
-		return t.recordApp(row, o, model.Change{Action: action, Before: memberJSON(&before, user), After: memberJSON(&after, user)})
+		return t.changeMember(row, user, o, action, change)
 	})
+}
+
+// changeMember is changeMembers on a locked app.
+func (t *tx) changeMember(row *appRow, user string, o model.Origin, action model.Action, change func(*tx, *appRow) error) error {
+	before, err := loadApp(t.DB, row)
+	if err != nil {
+		return err
+	}
+	if err := change(t, row); err != nil {
+		return err
+	}
+	if err := t.saveApp(row, o); err != nil {
+		return err
+	}
+	after, err := loadApp(t.DB, row)
+	if err != nil {
+		return err
+	}
+	return t.recordApp(row, o, model.Change{Action: action, Before: memberJSON(&before, user), After: memberJSON(&after, user)})
 }
 
 // memberJSON is one member of an app for the history, nil when the user is none.

@@ -29,11 +29,16 @@ func (s *Store) CreateBucket(ctx context.Context, name string, d model.Definitio
 		case err != nil:
 			return err
 		}
-		row.Deleted, row.CreatedBy, row.CreatedAt, row.CreatedRevision = false, o.Actor, t.now, row.Revision+1
-		bucket, err = t.saveBucket(row, &d, o, model.Change{Action: model.ActionBucketCreate})
+		bucket, err = t.createBucket(row, &d, o)
 		return err
 	})
 	return bucket, err
+}
+
+// createBucket makes a row, new or of a deleted bucket, that of a living one.
+func (t *tx) createBucket(row *bucketRow, d *model.Definition, o model.Origin) (model.Bucket, error) {
+	row.Deleted, row.CreatedBy, row.CreatedAt, row.CreatedRevision = false, o.Actor, t.now, row.Revision+1
+	return t.saveBucket(row, d, o, model.Change{Action: model.ActionBucketCreate})
 }
 
 // UpdateBucket replaces the definition of a bucket that is still at revision base. CodeNotFound, CodeStale,
@@ -63,19 +68,23 @@ func (s *Store) DeleteBucket(ctx context.Context, name string, base int64, o mod
 		if err != nil {
 			return err
 		}
-		row.Deleted = true
-		t.stamp(row, o)
-		if err := t.Save(row).Error; err != nil {
-			return err
-		}
-		// The owners stay: they may restore the bucket.
-		if err := t.clearLists(row.ID, &bucketApp{}, &bucketLabel{}); err != nil {
-			return err
-		}
-		revision = row.Revision
-		return t.recordBucket(row, o, model.Change{Action: model.ActionBucketDelete, Before: model.DefinitionJSON(&before.Definition)})
+		revision = row.Revision + 1
+		return t.deleteBucket(row, &before.Definition, o)
 	})
 	return revision, err
+}
+
+func (t *tx) deleteBucket(row *bucketRow, before *model.Definition, o model.Origin) error {
+	row.Deleted = true
+	t.stamp(row, o)
+	if err := t.Save(row).Error; err != nil {
+		return err
+	}
+	// The owners stay: they may restore the bucket.
+	if err := t.clearLists(row.ID, &bucketApp{}, &bucketLabel{}); err != nil {
+		return err
+	}
+	return t.recordBucket(row, o, model.Change{Action: model.ActionBucketDelete, Before: model.DefinitionJSON(before)})
 }
 
 // prepare brings a definition to the form in which it is kept, and checks it.

@@ -29,7 +29,12 @@ var errAgain = errors.New("store: start again")
 // starts again, so fn must keep nothing from a run before. After any other failure nothing is tried again: a commit
 // whose answer was lost may have been carried out.
 func (s *Store) write(ctx context.Context, fn func(t *tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	return s.writeWithin(ctx, callTimeout, fn)
+}
+
+// writeWithin is write with a bound of its own, for what moves more than a request does.
+func (s *Store) writeWithin(ctx context.Context, bound time.Duration, fn func(t *tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	for attempt := 1; ; attempt++ {
 		err := s.writeOnce(ctx, fn)
