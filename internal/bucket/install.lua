@@ -123,12 +123,14 @@ if fast then
   fields[#fields + 1] = fast
 end
 write(fields)
-for _, field in ipairs(redis.call('HKEYS', key)) do
-  if field == 'gone' or field == 'rid' or (field == 'fast' and not fast) or (string.sub(field, 1, 4) == 'app:' and not wanted[field]) then
-    redis.call('HDEL', key, field)
+if fmt then -- what was there before
+  for _, field in ipairs(redis.call('HKEYS', key)) do
+    if field == 'gone' or field == 'rid' or (field == 'fast' and not fast) or (string.sub(field, 1, 4) == 'app:' and not wanted[field]) then
+      redis.call('HDEL', key, field)
+    end
   end
+  redis.call('PERSIST', key)
 end
-redis.call('PERSIST', key)
 for _, s in ipairs(settled) do
   algorithm.save(def, s, now)
 end

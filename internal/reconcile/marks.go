@@ -85,12 +85,13 @@ func (r *Reconciler) compareMarks(ctx context.Context) ([]mark, error) {
 	if err != nil {
 		return nil, err
 	}
+	sure := r.sawFall() // a mark that stood and is gone needs no second look: it is never moved back
 	for began := time.Now(); ; {
 		marks, err := r.readMarks(ctx, remembered)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(marks, func(m mark) bool { return m.behind() }) || time.Since(began) >= confirmFor {
+		if !slices.ContainsFunc(marks, func(m mark) bool { return m.behind() }) || sure || time.Since(began) >= confirmFor {
 			return marks, nil
 		}
 		select {
@@ -235,6 +236,15 @@ func (r *Reconciler) stands(slot int, at time.Time) {
 	r.standing[slot] = at
 }
 
+// sawFall tells, once, that marksFell has seen a mark go.
+func (r *Reconciler) sawFall() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fell := r.fell
+	r.fell = false
+	return fell
+}
+
 // marksFell tells whether a mark that this process saw in Redis is gone or has gone back: a cheap look, made often, that
 // touches no database. A Redis that does not answer is the matter of the next round.
 func (r *Reconciler) marksFell(ctx context.Context) bool {
@@ -257,6 +267,7 @@ func (r *Reconciler) marksFell(ctx context.Context) bool {
 	defer r.mu.Unlock()
 	for i, slot := range slots {
 		if found[i].Before(r.standing[slot].Add(-markLag)) {
+			r.fell = true
 			delete(r.standing, slot) // the round looks closer, and notes what stands then
 			return true
 		}

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	drainBatch  = 500 // outbox rows read at once
-	rowPage     = 500 // rows compared at once
-	pageWorkers = 3   // pages in flight during a pass
-	workers     = 4   // pushes in flight during a pass, for each page
-	batchFrom   = 8   // so many buckets are brought together; fewer one by one
+	drainBatch  = 500  // outbox rows read at once
+	rowPage     = 1000 // rows compared at once
+	pageWorkers = 3    // pages in flight during a pass
+	workers     = 4    // pushes in flight during a pass, for each page
+	batchFrom   = 8    // so many buckets are brought together; fewer one by one
 
 	probeFirst = 50 * time.Millisecond // wait after the first failed pass; doubles
 	probeMost  = 500 * time.Millisecond

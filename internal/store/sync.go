@@ -16,6 +16,10 @@ const maxRevision = 1<<53 - 1
 // errorBound is what the outbox keeps of an error, in characters.
 const errorBound = 500
 
+// syncColumns are what Redis gets of a bucket, and what tells how far it has followed.
+var syncColumns = []string{"id", "name", "all_apps", "algorithm", "max_permits", "rate", "period_ms", "partition_by", "shards", "mode", "max_wait_ms",
+	"on_redis_failure", "after_loss", "deleted", "revision", "installed_revision", "installed_at", "updated_at"}
+
 // syncBound bounds one reading of Dirty and SyncRows, in rows.
 const syncBound = 1000
 
@@ -49,7 +53,7 @@ func (s *Store) CountDirty(ctx context.Context) (int64, error) {
 	return count, err
 }
 
-// SyncRow reads what reconcile needs of one bucket, living or deleted: all that Redis gets, neither owners nor labels. CodeNotFound when the name never existed.
+// SyncRow reads what reconcile needs of one bucket, living or deleted: what Redis gets. Of the rest some is left out. CodeNotFound when the name never existed.
 func (s *Store) SyncRow(ctx context.Context, name string) (model.SyncRow, error) {
 	var out model.SyncRow
 	err := s.read(ctx, func(db *gorm.DB) error {
@@ -71,7 +75,7 @@ func (s *Store) SyncRows(ctx context.Context, after string, limit int) ([]model.
 	var out []model.SyncRow
 	err := s.read(ctx, func(db *gorm.DB) error {
 		var rows []bucketRow
-		if err := db.Where("name > ?", after).Order("name").Limit(min(max(limit, 1), syncBound)).Find(&rows).Error; err != nil {
+		if err := db.Select(syncColumns).Where("name > ?", after).Order("name").Limit(min(max(limit, 1), syncBound)).Find(&rows).Error; err != nil {
 			return err
 		}
 		var err error

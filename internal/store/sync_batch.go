@@ -50,7 +50,7 @@ func (s *Store) SyncRowsOf(ctx context.Context, names []string) (map[string]mode
 	for page := range slices.Chunk(names, syncBound) {
 		err := s.read(ctx, func(db *gorm.DB) error {
 			var rows []bucketRow
-			if err := db.Where("name IN ?", page).Find(&rows).Error; err != nil {
+			if err := db.Select(syncColumns).Where("name IN ?", page).Find(&rows).Error; err != nil {
 				return err
 			}
 			found, err := syncRows(db, rows)

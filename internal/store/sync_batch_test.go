@@ -48,7 +48,7 @@ func TestManyInstallsAreSettledAsOneByOne(t *testing.T) {
 	})
 }
 
-// Pages of heads hold every name once, and rows by name are those that one by one would be.
+// Pages of heads hold every name once, and rows by name are those of the walk over all.
 func TestHeadsAndRowsOfManyNames(t *testing.T) {
 	onBoth(t, func(t *testing.T, d database) {
 		s := d.migrated(t)
@@ -75,10 +75,10 @@ func TestHeadsAndRowsOfManyNames(t *testing.T) {
 			t.Errorf("walked %v", walked)
 		}
 		rows := must(s.SyncRowsOf(t.Context(), append(names, "absent")))(t)
-		for _, name := range names {
-			one, many := must(s.SyncRow(t.Context(), name))(t), rows[name]
+		for _, one := range must(s.SyncRows(t.Context(), "", 100))(t) {
+			many := rows[one.Name]
 			if (one.Bucket == nil) != (many.Bucket == nil) || one.Bucket != nil && fmt.Sprint(*one.Bucket) != fmt.Sprint(*many.Bucket) {
-				t.Errorf("%+v, one by one %+v", many, one)
+				t.Errorf("%+v, of all %+v", many, one)
 			}
 		}
 		if len(rows) != len(names) {
