@@ -80,6 +80,7 @@ func TestBadWebhooksAreRefusedWithTheField(t *testing.T) {
 	}{
 		{map[string]any{"url": "https://127.0.0.1/"}, "url"}, {map[string]any{"url": "https://169.254.169.254/latest"}, "url"},
 		{map[string]any{"url": "http://example.com/"}, "url"}, {map[string]any{"url": "ftp://example.com/"}, "url"},
+		{map[string]any{"url": "https://example.com:99999/"}, "url"}, {map[string]any{"url": "https://example.com:0/"}, "url"},
 		{map[string]any{"url": "https://user:pw@example.com/"}, "url"}, {map[string]any{"url": "https://example.com/#x"}, "url"},
 		{map[string]any{"url": "https://example.com/\r\nX: y"}, "url"}, {map[string]any{"url": strings.Repeat("x", 501)}, "url"},
 		{map[string]any{"url": ""}, "url"}, {map[string]any{"name": "a b"}, "name"}, {map[string]any{"name": "x\r\ny"}, "name"},

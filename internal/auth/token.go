@@ -52,7 +52,8 @@ func (t *tokens) sign(audience, session string, expires time.Time) (string, erro
 func (t *tokens) session(audience, token string) (string, error) {
 	parser := jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), // never what the token's header asks for
-		jwt.WithAudience(audience), jwt.WithIssuer(issuer), jwt.WithExpirationRequired(), jwt.WithTimeFunc(t.now))
+		jwt.WithAudience(audience), jwt.WithIssuer(issuer), jwt.WithExpirationRequired(), jwt.WithTimeFunc(t.now),
+		jwt.WithStrictDecoding()) // one token, one text
 	var c claims
 	_, err := parser.ParseWithClaims(token, &c, func(token *jwt.Token) (any, error) {
 		id, _ := token.Header["kid"].(string)

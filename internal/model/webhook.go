@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -100,7 +101,14 @@ func checkURL(v *invalid, text string) {
 		v.add("url", "must hold no fragment (#…)")
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		v.add("url", "must hold no spaces or control characters")
+	case u.Port() != "" && !validPort(u.Port()):
+		v.add("url", "must have a port of 1..65535")
 	}
+}
+
+func validPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && port > 0
 }
 
 // validActionFilter tells whether a text can be an action or the beginning of one: lower-case words with dots between.

@@ -205,8 +205,10 @@ var errDead = errors.New("dead")
 func (*deadly) AdvanceWebhook(context.Context, string, model.Webhook, model.Webhook, time.Time) error {
 	return errDead
 }
-func (*deadly) NoteWebhookAttempt(context.Context, string, model.WebhookAttempt) error { return errDead }
-func (*deadly) ReleaseWebhooks(context.Context, string) error                          { return errDead }
+func (*deadly) NoteWebhookAttempt(context.Context, string, model.WebhookAttempt) error {
+	return errDead
+}
+func (*deadly) ReleaseWebhooks(context.Context, string) error { return errDead }
 
 // LeaseWebhooks leases once: a dead server does not come back.
 func (d *deadly) LeaseWebhooks(ctx context.Context, owner string, now, until time.Time) ([]model.Webhook, error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/headgate/headgate/internal/model"
 )
@@ -42,6 +43,9 @@ func (g Guard) Check(ctx context.Context, text string) error {
 		return refused("must begin with https://; HEADGATE_WEBHOOK_ALLOW_PRIVATE=on allows http://")
 	}
 	host := u.Hostname()
+	if oddHost(host) {
+		return refused("must name its host in ASCII (xn--… for other letters), an address as 93.184.215.14 or [2606:2800::1]")
+	}
 	if addr, err := netip.ParseAddr(host); err == nil {
 		if !public(addr) {
 			return refused(privateMessage)
@@ -63,6 +67,24 @@ func (g Guard) Check(ctx context.Context, text string) error {
 		}
 	}
 	return nil
+}
+
+// oddHost tells whether a host is written so that some resolvers take it for another one: in letters that are folded to
+// ASCII, or as an address in one number, in hexadecimal, in octal or with parts left out. No domain ends in a number.
+func oddHost(host string) bool {
+	if strings.ContainsFunc(host, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return true
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return false
+	}
+	host = strings.TrimSuffix(host, ".")
+	last := strings.ToLower(host[strings.LastIndex(host, ".")+1:])
+	digits := "0123456789"
+	if hex, isHex := strings.CutPrefix(last, "0x"); isHex {
+		last, digits = hex, digits+"abcdef"
+	}
+	return strings.Trim(last, digits) == ""
 }
 
 func refused(message string) error {

@@ -19,13 +19,15 @@ func TestAddressesThatAreNotPublicAreRefusedWhenSaved(t *testing.T) {
 		"https://100.64.0.1", "https://0.0.0.0", "https://0.1.2.3", "https://[::]", "https://[fe80::1]", "https://[fc00::1]", "https://[fd12::1]",
 		"https://[::ffff:10.0.0.1]", "https://[::ffff:127.0.0.1]", "https://[::127.0.0.1]", "https://[64:ff9b::7f00:1]", "https://[2002:7f00:1::]",
 		"https://[2001:0:1::1]", "https://224.0.0.1", "https://255.255.255.255", "https://198.18.0.1", "https://[ff02::1]", "https://[fec0::1]",
+		"https://2130706433/", "https://0/", "https://0x7f.1/", "https://127.0.0.0x1", "https://0177.0.0.1", "https://127.1/", "https://127.0.0.1./", "https://0x/",
+		"https://１２７.0.0.1/", "https://ⓛocalhost/", "https://./",
 		"http://example.com/", "ftp://example.com", "//example.com", "https://",
 	} {
 		if err := guard.Check(t.Context(), url); model.CodeOf(err) != model.CodeInvalid || !strings.Contains(err.Error(), "url") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	for _, url := range []string{"https://93.184.215.14/hook", "https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/", "https://nothing.invalid/hook"} {
+	for _, url := range []string{"https://93.184.215.14/hook", "https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/", "https://nothing.invalid/hook", "https://4.example.invalid./x", "https://xn--bcher-kva.invalid"} {
 		if err := guard.Check(t.Context(), url); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}
