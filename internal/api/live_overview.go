@@ -69,7 +69,7 @@ func (s *server) overview(ctx context.Context, _ *struct{}) (*struct{ Body Overv
 // rank fills the two lists from what the roll-up has in memory, so that it asks Redis for nothing.
 func (s *server) rank(o *Overview, seen map[string]bool) {
 	recent, at := s.Figures.Recent()
-	if at.IsZero() || s.Now().Sub(at).Abs() > recently {
+	if at.IsZero() {
 		return
 	}
 	o.RedisTimeUS = at.UnixMicro()

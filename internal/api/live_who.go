@@ -20,7 +20,7 @@ type Figures interface {
 	// Instances lists the live clients that use a bucket.
 	Instances(ctx context.Context, bucket string) ([]model.Instance, error)
 	// Recent sums up the last five minutes of each bucket that was used, the most limited first; at is when that was read,
-	// by Redis's clock, zero when it never was.
+	// by Redis's clock, zero when it was not within the last minute.
 	Recent() (recent []model.RecentUsage, at time.Time)
 	// RecentMinutes are an app's minutes of that reading, summed over the buckets that pass.
 	RecentMinutes(app string, pass func(bucket string) bool) []model.UsageRow
@@ -104,8 +104,13 @@ func (s *server) bucketInstances(ctx context.Context, in *Named) (*struct{ Body 
 	if err != nil {
 		return nil, s.redisSilent(ctx, err)
 	}
+	names, err := s.appNamesOf(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
 	shown := Instances{Items: make([]Instance, len(found)), Revision: b.Revision}
 	for i, f := range found {
+		f.App, f.Host = names.place(f.App, f.Host)
 		shown.Items[i] = Instance{
 			ID: f.ID, App: f.App, Host: f.Host, Version: f.Version, Revision: f.Revision, Started: utc(f.Started), LastSeen: utc(f.Seen),
 		}

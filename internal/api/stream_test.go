@@ -12,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/headgate/headgate/internal/api"
 	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/figures"
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/testenv"
 )
@@ -330,4 +333,53 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	must(t, w.server.Config.Shutdown(ctx))
+}
+
+// While Redis is away the stream goes on and says so, and has figures again when it is back.
+func TestStreamGoesOnThroughAnOutageOfRedis(t *testing.T) {
+	server := testenv.OwnRedis(t)
+	rdb := redis.NewClient(&redis.Options{Addr: server.Addr, MaxRetries: -1, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { _ = rdb.Close() })
+	w := onSQLite(t, func(c *api.Config) { c.Figures = figures.Reader{Engine: bucket.New(rdb, "")} })
+	s := w.as(vic).mustOpen(streamPath)
+	until := func(answers bool) (sample api.StreamSample) {
+		for {
+			if s.next("sample", &sample); sample.Redis == answers {
+				return sample
+			}
+		}
+	}
+	until(true)
+	server.Stop()
+	if b := until(false).Buckets[0]; b.Name != theBucket || b.Revision != 1 || b.Sync != model.SyncPending || b.Permits != nil || b.Rates != nil {
+		t.Errorf("without Redis: %+v", b)
+	}
+	server.Start(t)
+	if b := until(true).Buckets[0]; b.Rates != nil {
+		t.Errorf("a rate right after the gap: %+v", b)
+	}
+}
+
+// A server has room for 200 streams; whoever comes then is told to come later, and finds room when one has left.
+func TestAServerHasRoomForSoManyStreams(t *testing.T) {
+	w := onSQLite(t)
+	var streams []*streaming
+	for i := range 20 {
+		name := fmt.Sprint("watcher-", i)
+		_, err := w.store.CreateUser(t.Context(), model.User{Name: name, Role: model.RoleAuditor, PasswordHash: w.hash}, byRoot)
+		must(t, err)
+		c := w.as(name)
+		for range 10 {
+			streams = append(streams, c.mustOpen(streamPath))
+		}
+	}
+	c := w.as(vic)
+	if _, refused := c.openStream(streamPath); refused.StatusCode != http.StatusServiceUnavailable || refused.Header.Get("Retry-After") == "" {
+		t.Errorf("status %d", refused.StatusCode)
+	}
+	streams[0].close()
+	testenv.Eventually(t, 10*time.Second, "room", func() bool {
+		s, _ := c.openStream(streamPath)
+		return s != nil
+	})
 }

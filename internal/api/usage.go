@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
@@ -70,7 +69,9 @@ func (s *server) bucketUsage(ctx context.Context, in *struct {
 	}
 	first := firstMinute(ctx, &b)
 	usage.Items = slices.DeleteFunc(usage.Items, func(r UsageRow) bool { return r.Minute < first })
-	return &struct{ Body BucketUsage }{usage}, nil
+	names, err := s.appNamesOf(ctx, &b)
+	usage.Items = names.usage(usage.Items)
+	return &struct{ Body BucketUsage }{usage}, err
 }
 
 // minutesOf are what Redis has, and what it had and lost.
@@ -225,6 +226,3 @@ func (s *server) redisSilent(ctx context.Context, cause error) error {
 func showUsage(u Usage) BucketUsage {
 	return BucketUsage{Items: append([]UsageRow{}, u.Rows...), StepMinutes: 1, RedisTimeUS: u.Now.UnixMicro()}
 }
-
-// recently tells how old what is in memory may be before it is not called the present any more.
-const recently = time.Minute

@@ -80,7 +80,8 @@ func (r Reader) Instances(ctx context.Context, name string) ([]model.Instance, e
 }
 
 // Recent sums up the last five minutes of every bucket that was used, as of the last reading: those that were limited most
-// first, then those nearest to their capacity. at is the Redis time of that reading, zero before the first.
+// first, then those nearest to their capacity. at is the Redis time of that reading. Of a reading that is over a minute old
+// nothing is told, and at is zero.
 func (r Reader) Recent() (recent []model.RecentUsage, at time.Time) {
 	if r.Roller == nil {
 		return nil, time.Time{}
@@ -117,6 +118,9 @@ func (r *Roller) minutesOf(app string, pass func(bucket string) bool) []model.Us
 func (r *Roller) summary() ([]model.RecentUsage, time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if time.Since(r.read) > presentFor {
+		return nil, time.Time{}
+	}
 	sums := map[string]*model.RecentUsage{}
 	granted := map[minuteKey]int64{} // of the whole minutes, with minute 0, by what shares a capacity
 	for key, used := range r.recent {

@@ -40,6 +40,9 @@ const (
 // recentMinutes is how many minutes are kept in memory, the running one included: five whole ones for Recent.
 const recentMinutes = 6
 
+// presentFor is how old what is in memory may be before it is not called the present any more.
+const presentFor = time.Minute
+
 // deletedGrace is for how long after its deletion a bucket's usage is still read.
 const deletedGrace = 48 * time.Hour
 
@@ -53,8 +56,9 @@ type Roller struct {
 	Config
 
 	mu      sync.Mutex
-	now     int64 // the running minute at the last reading; 0 before the first
-	at      time.Time
+	now     int64     // the running minute at the last reading; 0 before the first
+	at      time.Time // of Redis at that reading
+	read    time.Time // the same by this server's clock
 	buckets []model.Bucket
 	names   []string
 	recent  map[minuteKey]model.Used
@@ -144,7 +148,7 @@ func (r *Roller) Read(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.now, r.at, r.buckets, r.names = minute, now, buckets, names
+	r.now, r.at, r.read, r.buckets, r.names = minute, now, time.Now(), buckets, names
 	for _, row := range rows {
 		r.note(row)
 	}

@@ -19,7 +19,7 @@ const (
 	outcomeTooMany       = "too_many"
 )
 
-var errNoVerdict = errors.New("Redis gave no verdict")
+var errNoVerdict = errors.New("no verdict of Redis")
 
 // Try acquires permits once, as an application would, and counts that as usage. Of a concurrency bucket it enters and
 // releases at once. An error says that Redis gave no verdict; permits may have been taken then.
