@@ -18,6 +18,7 @@ export function BreakGlassBanner() {
         <Alert
           color="red"
           mb="md"
+          styles={{ title: { color: 'var(--mantine-color-error)' } }}
           icon={<IconShieldOff aria-hidden />}
           title={everything ? t('breakGlass.bannerAll') : t('breakGlass.bannerApps')}
         >

@@ -6,11 +6,11 @@ import { can, useMe } from '@/lib/api/me';
 import { useUrlSet } from '@/lib/url-state';
 import { useZone } from '@/lib/zone';
 import { CursorPager } from '@/components/CursorPager';
+import { ExportMenu } from '@/components/ExportMenu';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, ForbiddenState, State } from '@/components/States';
 import { useChanges } from './api/changes';
 import { AuditFilters } from './AuditFilters';
-import { ExportMenu } from './ExportMenu';
 import { ChangeRow, ChangeRowSkeleton } from './ChangeRow';
 import { startOfDay } from './dates';
 
@@ -46,7 +46,7 @@ function Audit() {
       <PageHeader
         title={t('audit.title')}
         description={t('audit.description')}
-        actions={can(me, 'audit.export') && <ExportMenu filters={filters} />}
+        actions={can(me, 'audit.export') && <ExportMenu path="/api/v1/export/changes" formats={['csv', 'jsonl']} filters={filters} />}
       />
       <AuditFilters />
       {changes.error && !changes.data ? (

@@ -54,8 +54,7 @@ export function BreakGlassCard() {
         ))}
         <Group>
           <ActionButton
-            variant="outline"
-            color="red"
+            variant="default"
             onClick={open}
             denied={denied}
             leftSection={<IconShieldOff size={16} aria-hidden />}

@@ -58,7 +58,7 @@ function StartForm({ onClose }: { onClose: () => void }) {
       saving={start.isPending}
       refusal={refusal}
     >
-      <Alert color="red">{t('breakGlass.warning')}</Alert>
+      <Alert color="red">{t(form.values.scope === 'app' ? 'breakGlass.warningApp' : 'breakGlass.warning')}</Alert>
       <Radio.Group label={t('breakGlass.scope')} {...form.getInputProps('scope')}>
         <Stack gap="xs" mt="xs">
           <Radio value="all" label={t('breakGlass.all')} description={t('breakGlass.allText')} />

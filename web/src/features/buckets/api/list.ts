@@ -8,6 +8,7 @@ export interface BucketListQuery {
   app: string;
   owner: string;
   mode: string;
+  sync: string;
   sort: string;
   cursor: string;
 }

@@ -1,7 +1,8 @@
 import { Box, Tabs } from '@mantine/core';
-import { IconPencil } from '@tabler/icons-react';
+import { IconCopyPlus, IconPencil } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useNavigate, useParams } from 'react-router';
+import { can, useMe } from '@/lib/api/me';
 import type { Bucket } from '@/lib/api/types';
 import { ActionButton } from '@/components/ActionButton';
 import { PageHeader } from '@/components/PageHeader';
@@ -61,7 +62,12 @@ function BucketTabs({ bucket, tab }: { bucket: Bucket; tab: TabName }) {
             <LimitText limit={bucket} /> · {t('bucket.revision', { revision: bucket.revision })}
           </>
         }
-        actions={<EditButton bucket={bucket} />}
+        actions={
+          <>
+            <CloneButton bucket={bucket} />
+            <EditButton bucket={bucket} />
+          </>
+        }
       />
       <Tabs value={tab} onChange={(chosen) => void navigate(path(chosen as TabName))} keepMounted={false} activateTabWithKeyboard={false}>
         <Box style={{ overflowX: 'auto' }} mb="lg">
@@ -91,6 +97,21 @@ export function EditButton({ bucket }: { bucket: Bucket }) {
       denied={bucket.may.edit ? undefined : t('denied.edit', { owners: bucket.owners.join(', ') })}
     >
       {t('bucket.edit')}
+    </ActionButton>
+  );
+}
+
+/** Leads to the form of a new bucket, filled with this one's definition. */
+function CloneButton({ bucket }: { bucket: Bucket }) {
+  const { t } = useTranslation();
+  return (
+    <ActionButton
+      to={`/create/bucket?from=${bucket.name}`}
+      variant="default"
+      leftSection={<IconCopyPlus size={16} aria-hidden />}
+      denied={can(useMe(), 'bucket.create') ? undefined : t('denied.createBucket')}
+    >
+      {t('bucket.clone')}
     </ActionButton>
   );
 }

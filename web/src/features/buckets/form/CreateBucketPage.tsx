@@ -1,25 +1,43 @@
 import { Alert, Button, Group } from '@mantine/core';
 import { useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link, useNavigate } from 'react-router';
+import { Link, useNavigate, useSearchParams } from 'react-router';
 import { useMe } from '@/lib/api/me';
 import { hasCode } from '@/lib/api/problem';
 import { errorText } from '@/components/error-text';
 import { showDone, showPending } from '@/components/notify';
 import { PageHeader } from '@/components/PageHeader';
+import { ErrorState } from '@/components/States';
 import { UnsavedGuard } from '@/components/UnsavedGuard';
 import { useCreateBucket } from '@/features/buckets/api/create';
+import { useBucket } from '@/features/buckets/api/one';
+import { BucketSkeleton } from '@/features/buckets/detail/BucketSkeleton';
 import { BucketFields } from './BucketFields';
 import { useBucketForm } from './use-bucket-form';
-import { newValues, toDefinition, type BucketValues } from './values';
+import { newValues, toDefinition, toValues, type BucketValues } from './values';
 
-/** Makes a bucket. */
+const refreshEvery = 60_000; // ms
+
+/** Makes a bucket: from scratch, or as a copy of the one that the URL names. */
 export function CreateBucketPage() {
-  const { t } = useTranslation();
   const me = useMe();
+  const [params] = useSearchParams();
+  const from = params.get('from');
+  return from ? <CloneBucket key={from} from={from} /> : <CreateBucket initial={newValues(me.name)} />;
+}
+
+function CloneBucket({ from }: { from: string }) {
+  const bucket = useBucket(from, () => refreshEvery);
+  if (bucket.data) return <CreateBucket initial={{ ...toValues(bucket.data), name: '' }} from={from} />;
+  if (bucket.error) return <ErrorState error={bucket.error} onRetry={() => void bucket.refetch()} />;
+  return <BucketSkeleton />;
+}
+
+function CreateBucket({ initial, from }: { initial: BucketValues; from?: string }) {
+  const { t } = useTranslation();
   const navigate = useNavigate();
   const create = useCreateBucket();
-  const { form, element, placeServerErrors, focusInvalid } = useBucketForm(newValues(me.name), true);
+  const { form, element, placeServerErrors, focusInvalid } = useBucketForm(initial, true);
   const [refusal, setRefusal] = useState<string[]>([]);
   const dirty = useCallback(() => form.isDirty(), [form]);
 
@@ -48,7 +66,10 @@ export function CreateBucketPage() {
 
   return (
     <>
-      <PageHeader title={t('buckets.create')} up={{ to: '/buckets', label: t('buckets.title') }} />
+      <PageHeader
+        title={from ? t('bucket.cloneOf', { name: from }) : t('buckets.create')}
+        up={from ? { to: `/buckets/${from}`, label: from } : { to: '/buckets', label: t('buckets.title') }}
+      />
       <form ref={element} noValidate onSubmit={form.onSubmit(submit, focusInvalid)}>
         <BucketFields form={form} creating />
         {refusal.length > 0 && (
@@ -57,7 +78,7 @@ export function CreateBucketPage() {
           </Alert>
         )}
         <Group mt="xl" justify="flex-end">
-          <Button variant="default" component={Link} to="/buckets">
+          <Button variant="default" component={Link} to={from ? `/buckets/${from}` : '/buckets'}>
             {t('common.cancel')}
           </Button>
           <Button type="submit" loading={create.isPending}>

@@ -24,6 +24,11 @@ export function BucketFilters() {
         label={t('field.mode')}
         options={modes.map((mode) => ({ value: mode, label: t(`mode.${mode}.name`) }))}
       />
+      <UrlSelect
+        param="sync"
+        label={t('field.sync')}
+        options={(['synced', 'pending'] as const).map((state) => ({ value: state, label: t(`sync.${state}`) }))}
+      />
     </Group>
   );
 }

@@ -7,12 +7,15 @@ import { useUrlSet } from '@/lib/url-state';
 import { ActionButton } from '@/components/ActionButton';
 import { CursorPager } from '@/components/CursorPager';
 import { DataTable } from '@/components/DataTable';
+import { ExportMenu } from '@/components/ExportMenu';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState } from '@/components/States';
 import { useBuckets } from '@/features/buckets/api/list';
 import { BucketFilters } from './BucketFilters';
+import { ColumnsMenu } from './ColumnsMenu';
 import { useBucketColumns } from './columns';
 import { FirstBucket, NoBucketMatches } from './EmptyStates';
+import { useHiddenColumns } from './shown-columns';
 
 const defaultSort = 'name';
 
@@ -28,12 +31,16 @@ export function BucketsPage() {
     app: get('app'),
     owner: get('owner'),
     mode: get('mode'),
+    sync: get('sync'),
     sort: get('sort') || defaultSort,
     cursor: get('cursor'),
   };
+  const exported = { search: query.search, app: query.app, owner: query.owner, mode: query.mode };
   const buckets = useBuckets(query);
-  const columns = useBucketColumns();
-  const narrowed = Boolean(query.search || query.app || query.owner || query.mode || query.cursor);
+  const all = useBucketColumns();
+  const { hidden, toggle } = useHiddenColumns();
+  const columns = all.filter((column) => !hidden.includes(column.id));
+  const narrowed = Boolean(query.search || query.app || query.owner || query.mode || query.sync || query.cursor);
   const rows = buckets.data?.items ?? (buckets.data ? [] : undefined);
   const empty = rows?.length === 0;
 
@@ -44,6 +51,8 @@ export function BucketsPage() {
         description={t('buckets.description')}
         actions={
           <>
+            <ColumnsMenu columns={all} hidden={hidden} onToggle={toggle} />
+            <ExportMenu path="/api/v1/export/buckets" formats={['csv', 'jsonl']} filters={exported} />
             <Button component={Link} to="/deleted" variant="default">
               {t('deleted.title')}
             </Button>
@@ -65,7 +74,7 @@ export function BucketsPage() {
         <ErrorState error={buckets.error} onRetry={() => void buckets.refetch()} />
       ) : empty ? (
         narrowed ? (
-          <NoBucketMatches onClear={() => set({ search: '', app: '', owner: '', mode: '' })} />
+          <NoBucketMatches onClear={() => set({ search: '', app: '', owner: '', mode: '', sync: '' })} />
         ) : (
           <FirstBucket />
         )

@@ -8,6 +8,7 @@ import { RelativeTime } from '@/components/RelativeTime';
 import { ModeBadge, SyncBadge } from '@/features/buckets/Badges';
 import { LimitText } from '@/components/LimitText';
 import classes from './columns.module.css';
+import { Sparkline } from './Sparkline';
 
 const namesShown = 2;
 
@@ -17,6 +18,7 @@ export function useBucketColumns(): Column<Bucket>[] {
   return [
     { id: 'name', header: t('field.name'), sort: 'name', heading: true, cell: (bucket) => <NameCell bucket={bucket} /> },
     { id: 'limit', header: t('field.limit'), cell: (bucket) => <LimitCell bucket={bucket} /> },
+    { id: 'traffic', header: t('field.traffic'), cell: (bucket) => <Sparkline name={bucket.name} /> },
     { id: 'mode', header: t('field.mode'), cell: (bucket) => <ModeBadge mode={bucket.mode} /> },
     {
       id: 'apps',

@@ -19,6 +19,8 @@ export const buckets = {
   },
   bucket: {
     created: 'Created',
+    clone: 'Clone',
+    cloneOf: 'Clone {{name}}',
     edit: 'Edit',
     lastChange: 'Last change',
     revision: 'Revision {{revision}}',
@@ -58,6 +60,7 @@ export const buckets = {
     display_name: 'Display name',
     labels: 'Labels',
     limit: 'Limit',
+    traffic: 'Last hour',
     max_permits: 'Burst (max permits)',
     max_permits_window: 'Permits per period',
     max_permits_slots: 'Slots',

@@ -11,7 +11,7 @@ export const glass = {
     oneApp: 'One app',
     oneAppText: 'Only this app’s calls, in whatever bucket. Other apps are limited as before.',
     app: 'Calls of {{app}}',
-    by: 'by {{user}},',
+    by: 'started by {{user}},',
     scope: 'What to let pass',
     whichApp: 'App',
     pickApp: 'Choose an app.',
@@ -19,6 +19,8 @@ export const glass = {
     typeWord: 'Type {{word}} to confirm',
     warning:
       'Within two seconds nobody is held to a limit any more. Whatever the limits protect then takes all the load. Everybody sees a banner until you end this.',
+    warningApp:
+      'Within two seconds this app’s calls are not held to any limit. Whatever the limits protect then takes all of its load. Everybody sees a banner until you end this.',
     started: 'Break-glass is in force. Clients follow within two seconds.',
     startedPending: 'Break-glass was started. Redis does not answer; it takes effect as soon as it does.',
     ended: 'Break-glass has ended. The definitions apply again within two seconds.',

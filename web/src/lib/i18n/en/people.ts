@@ -97,8 +97,6 @@ export const people = {
     needs: '{{request}} needs the permission {{permission}}',
   },
   audit: {
-    export_csv: 'Export as CSV',
-    export_jsonl: 'Export as JSON Lines',
     title: 'Audit log',
     description: 'Every change, login and refused attempt, newest first. Nothing here can be edited.',
     filters: 'Filters',

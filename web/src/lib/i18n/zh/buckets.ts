@@ -21,6 +21,8 @@ export const buckets: typeof en = {
   },
   bucket: {
     created: '创建',
+    clone: '克隆',
+    cloneOf: '克隆 {{name}}',
     edit: '编辑',
     lastChange: '最近修改',
     revision: '第 {{revision}} 版',
@@ -60,6 +62,7 @@ export const buckets: typeof en = {
     display_name: '显示名称',
     labels: '标签',
     limit: '限额',
+    traffic: '最近一小时',
     max_permits: '突发量（最大许可数）',
     max_permits_window: '每周期许可数',
     max_permits_slots: '名额数',

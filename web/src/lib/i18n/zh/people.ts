@@ -99,8 +99,6 @@ export const people: typeof en = {
     needs: '{{request}} 需要权限 {{permission}}',
   },
   audit: {
-    export_csv: '导出 CSV',
-    export_jsonl: '导出 JSON Lines',
     title: '审计日志',
     description: '所有变更、登录和被拒绝的尝试，最新的在前。此处内容无法修改。',
     filters: '筛选',
