@@ -71,7 +71,7 @@ type Decision struct {
 	At time.Time
 	// Source says who decided.
 	Source Source
-	// Shadow is true when the bucket is in shadow mode: decided and counted, but always allowed.
+	// Shadow is true when the bucket is in shadow mode, or acts so under break-glass: decided and counted, but always allowed.
 	Shadow bool
 	// Err says why Redis gave no verdict: ErrDeadline, ErrBreakerOpen, ErrBusy, ErrStale, ErrUnknownFormat, ErrLost or
 	// what Redis or the network answered. Set exactly when the source is SourceLocal or SourcePolicy.
