@@ -33,8 +33,12 @@ func (s *server) bucketLive(ctx context.Context, in *Named) (*struct{ Body Bucke
 	if err != nil {
 		return nil, s.redisSilent(ctx, err)
 	}
+	names, err := s.appNamesOf(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
 	return &struct{ Body BucketLive }{BucketLive{
 		Present: state.Present, Revision: state.Revision, Permits: state.Permits, Held: state.Held, MaxPermits: b.MaxPermits,
-		RedisTimeUS: state.Now.UnixMicro(), Usage: showUsage(usage).Items,
+		RedisTimeUS: state.Now.UnixMicro(), Usage: names.usage(showUsage(usage).Items),
 	}}, nil
 }

@@ -114,6 +114,10 @@ func (s *server) stream(ctx context.Context, in *struct {
 			return nil, noBucket(name)
 		}
 	}
+	apps, err := s.appNamesIn(ctx, names)
+	if err != nil {
+		return nil, err
+	}
 	w, err := s.watches.join(p.UserID, names)
 	if err != nil {
 		return nil, err
@@ -122,6 +126,7 @@ func (s *server) stream(ctx context.Context, in *struct {
 		defer s.watches.leave(w)
 		callOf(ctx).leaveWork() // it has bounds of its own
 		v := newView(s, humagin.Unwrap(hc), w, names)
+		v.apps = apps
 		if err := v.run(); err != nil {
 			s.log.DebugContext(ctx, "live view broken off", "request_id", callOf(ctx).requestID, "cause", err)
 		}
@@ -134,6 +139,7 @@ type view struct {
 	c        *gin.Context
 	w        *watcher
 	names    []string
+	apps     map[string]appNames // by bucket: the apps that may be named
 	control  *http.ResponseController
 	revision map[string]int64 // as the client knows them
 	suspect  bool             // a bucket was deleted: the rights are to be looked at now
@@ -194,6 +200,7 @@ func (v *view) tick(t *tick) error {
 		if !sampled {
 			continue // it was joined after the sample
 		}
+		b.Apps = v.apps[name].rates(b.Apps)
 		if head, known := t.heads[name]; known {
 			b.Revision = head.Revision
 			b.Sync = showSync(head.Revision, model.SyncState{InstalledRevision: head.InstalledRevision}).State
@@ -230,6 +237,9 @@ func (v *view) recheck() (over bool, err error) {
 	seen, err := v.s.Store.SeenBuckets(ctx, viewer(p, auth.BucketSee), p.Name, v.names...)
 	if err != nil {
 		return false, nil //nolint:nilerr // the next check finds out
+	}
+	if apps, err := v.s.appNamesIn(ctx, v.names); err == nil {
+		v.apps = apps
 	}
 	for _, name := range slices.Clone(v.names) {
 		if _, ok := seen[name]; ok {

@@ -135,7 +135,7 @@ func (w *world) install(name string) {
 func TestStreamTellsWhatIsUsedWithinTwoSeconds(t *testing.T) {
 	w := onSQLite(t)
 	w.install(theBucket)
-	s := w.as(vic).mustOpen(streamPath)
+	s := w.as(aud).mustOpen(streamPath)
 	if got := s.header.Get("Content-Type"); got != "text/event-stream" {
 		t.Errorf("content type %q", got)
 	}

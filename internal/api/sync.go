@@ -72,10 +72,15 @@ func (s *server) bucketSync(ctx context.Context, in *Named) (*struct{ Body Bucke
 		return nil, err
 	}
 	sync.Drift, sync.Instances = append([]string{}, sync.Drift...), append([]SyncInstance{}, sync.Instances...)
+	names, err := s.appNamesOf(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
 	sync.Converged = !sync.Pending && len(sync.Drift) == 0 && sync.RedisRevision == sync.Revision
 	for i := range sync.Instances {
 		one := &sync.Instances[i]
 		one.LastSeen = utc(one.LastSeen)
+		one.App, one.Host = names.place(one.App, one.Host)
 		sync.Converged = sync.Converged && one.Revision == sync.Revision
 	}
 	return &struct{ Body BucketSync }{sync}, nil
