@@ -153,21 +153,6 @@ func (a *App) openRedis() error {
 	return nil
 }
 
-// connectRedis makes the client that the server pushes and reads through. Scripts are never sent twice, so a retry can
-// only come from reconcile, which looks first.
-func connectRedis(url string) (redis.UniversalClient, error) {
-	options, err := redis.ParseURL(url)
-	if err != nil {
-		return nil, errors.New("HEADGATE_REDIS_URL must look like redis://[user:password@]host:port[/db]")
-	}
-	options.MaxRetries = -1
-	options.DialerRetries = 1
-	options.ContextTimeoutEnabled = true
-	options.DialTimeout = 2 * time.Second
-	options.ClientName = "headgate-admin"
-	return redis.NewClient(options), nil
-}
-
 // poolLog takes what go-redis says of its connections into our log; reconcile reports an outage once, in its own words.
 type poolLog struct{ log *slog.Logger }
 

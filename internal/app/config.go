@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/headgate/headgate/internal/api"
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
@@ -194,10 +192,11 @@ func (c *Config) validateServers() error {
 	case c.RedisURL == "":
 		return errors.New("HEADGATE_MYSQL_DSN is set but HEADGATE_REDIS_URL is not, e.g. redis://127.0.0.1:6379/0")
 	}
-	if _, err := redis.ParseURL(c.RedisURL); err != nil {
-		return errors.New("HEADGATE_REDIS_URL must look like redis://[user:password@]host:port[/db] or rediss://…")
+	rdb, err := connectRedis(c.RedisURL) // connects at the first command only
+	if err != nil {
+		return err
 	}
-	return nil
+	return rdb.Close()
 }
 
 func address(name, value string) error {

@@ -117,7 +117,8 @@ func startMySQL() (*mysql.Config, error) {
 
 func mysqlArgs(dir, data, initFile string, port int) []string {
 	args := []string{
-		"--datadir=" + data, "--socket=" + filepath.Join(dir, "s"), "--pid-file=" + filepath.Join(dir, "pid"),
+		// A tmpdir of its own: at its start a server removes the temporary tables of others that it finds there.
+		"--datadir=" + data, "--tmpdir=" + dir, "--socket=" + filepath.Join(dir, "s"), "--pid-file=" + filepath.Join(dir, "pid"),
 		fmt.Sprintf("--port=%d", port), "--bind-address=127.0.0.1", "--skip-name-resolve", "--init-file=" + initFile,
 		"--skip-log-bin", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M", "--max-connections=500",
 	}
