@@ -2,7 +2,8 @@ import { expect, test } from '@playwright/test';
 import { logins } from './env';
 import { login } from './login';
 
-// An admin puts one app's calls into shadow and ends that again, while everybody sees it; an owner copies a bucket.
+// An admin puts one app's calls into shadow and ends that again, while everybody sees it; an owner copies a bucket and finds
+// all buckets of a label.
 
 test('break-glass is confirmed, seen by everybody, and ended', async ({ page, browser, request }) => {
   await login(page.request, 'admin');
@@ -50,7 +51,7 @@ test('a bucket is cloned under another name', async ({ page }) => {
   await login(page.request, 'owner');
   const name = `e2e-clone-${Date.now()}`;
   const made = await page.request.post('/api/v1/buckets', {
-    data: { name, apps: ['checkout'], owners: [logins().owner.name], max_permits: 123, rate: 7, labels: { team: 'pay' }, reason: 'the contract' },
+    data: { name, apps: ['checkout'], owners: [logins().owner.name], max_permits: 123, rate: 7, labels: { team: name }, reason: 'the contract' },
   });
   expect(made.status(), await made.text()).toBe(201);
   await page.goto(`/buckets/${name}`);
@@ -61,5 +62,11 @@ test('a bucket is cloned under another name', async ({ page }) => {
   await page.getByRole('button', { name: 'Create bucket' }).click();
   await expect(page.getByRole('heading', { level: 1, name: `${name}-copy` })).toBeVisible();
   const copy = (await (await page.request.get(`/api/v1/buckets/${name}-copy`)).json()) as Record<string, unknown>;
-  expect(copy).toMatchObject({ max_permits: 123, rate: 7, apps: ['checkout'], labels: { team: 'pay' }, revision: 1 });
+  expect(copy).toMatchObject({ max_permits: 123, rate: 7, apps: ['checkout'], labels: { team: name }, revision: 1 });
+
+  await page.goto(`/buckets?search=${name}-copy`);
+  await page.getByRole('link', { name: `team=${name}` }).click();
+  await expect(page.getByRole('link', { name, exact: true })).toBeVisible();
+  await expect(page.getByRole('link', { name: `${name}-copy`, exact: true })).toBeVisible();
+  await expect(page.getByLabel('Label', { exact: true }).first()).toHaveValue(`team=${name}`);
 });

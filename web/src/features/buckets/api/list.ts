@@ -8,6 +8,8 @@ export interface BucketListQuery {
   app: string;
   owner: string;
   mode: string;
+  /** key=value, or a key for any value. */
+  label: string;
   sync: string;
   sort: string;
   cursor: string;

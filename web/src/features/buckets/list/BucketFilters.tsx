@@ -7,8 +7,8 @@ import { modes } from '@/lib/definition';
 import { useUrlSet } from '@/lib/url-state';
 import { SearchInput } from '@/components/SearchInput';
 
-/** Search and filters of the bucket list. */
-export function BucketFilters() {
+/** Search and filters of the bucket list. The labels that can be picked are those of the rows shown; the URL takes any. */
+export function BucketFilters({ labels }: { labels: string[] }) {
   const { t } = useTranslation();
   const [appSearch, setAppSearch] = useState('');
   const [ownerSearch, setOwnerSearch] = useState('');
@@ -24,6 +24,7 @@ export function BucketFilters() {
         label={t('field.mode')}
         options={modes.map((mode) => ({ value: mode, label: t(`mode.${mode}.name`) }))}
       />
+      <UrlSelect param="label" label={t('field.label')} options={labels} onSearch={() => undefined} />
       <UrlSelect
         param="sync"
         label={t('field.sync')}

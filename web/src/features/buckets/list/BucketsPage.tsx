@@ -14,6 +14,7 @@ import { useBuckets } from '@/features/buckets/api/list';
 import { BucketFilters } from './BucketFilters';
 import { ColumnsMenu } from './ColumnsMenu';
 import { useBucketColumns } from './columns';
+import { labelsOf } from './labels';
 import { FirstBucket, NoBucketMatches } from './EmptyStates';
 import { useHiddenColumns } from './shown-columns';
 
@@ -31,16 +32,17 @@ export function BucketsPage() {
     app: get('app'),
     owner: get('owner'),
     mode: get('mode'),
+    label: get('label'),
     sync: get('sync'),
     sort: get('sort') || defaultSort,
     cursor: get('cursor'),
   };
-  const exported = { search: query.search, app: query.app, owner: query.owner, mode: query.mode };
+  const exported = { search: query.search, app: query.app, owner: query.owner, mode: query.mode, label: query.label };
   const buckets = useBuckets(query);
   const all = useBucketColumns();
   const { hidden, toggle } = useHiddenColumns();
   const columns = all.filter((column) => !hidden.includes(column.id));
-  const narrowed = Boolean(query.search || query.app || query.owner || query.mode || query.sync || query.cursor);
+  const narrowed = Boolean(query.search || query.app || query.owner || query.mode || query.label || query.sync || query.cursor);
   const rows = buckets.data?.items ?? (buckets.data ? [] : undefined);
   const empty = rows?.length === 0;
 
@@ -66,7 +68,7 @@ export function BucketsPage() {
           </>
         }
       />
-      {!(empty && !narrowed) && <BucketFilters />}
+      {!(empty && !narrowed) && <BucketFilters labels={labelsOf(rows ?? [])} />}
       <Text role="status" className="visually-hidden">
         {rows ? t('buckets.shown', { count: rows.length }) : t('common.loading')}
       </Text>
@@ -74,7 +76,7 @@ export function BucketsPage() {
         <ErrorState error={buckets.error} onRetry={() => void buckets.refetch()} />
       ) : empty ? (
         narrowed ? (
-          <NoBucketMatches onClear={() => set({ search: '', app: '', owner: '', mode: '', sync: '' })} />
+          <NoBucketMatches onClear={() => set({ search: '', app: '', owner: '', mode: '', label: '', sync: '' })} />
         ) : (
           <FirstBucket />
         )

@@ -1,4 +1,4 @@
-import { Anchor, Text } from '@mantine/core';
+import { Anchor, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
@@ -7,6 +7,7 @@ import type { Column } from '@/components/DataTable';
 import { RelativeTime } from '@/components/RelativeTime';
 import { ModeBadge, SyncBadge } from '@/features/buckets/Badges';
 import { LimitText } from '@/components/LimitText';
+import { labelTexts } from './labels';
 import classes from './columns.module.css';
 import { Sparkline } from './Sparkline';
 
@@ -51,7 +52,31 @@ function NameCell({ bucket }: { bucket: Bucket }) {
           {bucket.description}
         </Text>
       )}
+      <LabelLinks bucket={bucket} />
     </>
+  );
+}
+
+/** A bucket's labels, each leading to all buckets that carry it. */
+function LabelLinks({ bucket }: { bucket: Bucket }) {
+  const labels = labelTexts(bucket);
+  if (labels.length === 0) return null;
+  return (
+    <Group gap="xs" mt={2}>
+      {labels.map((label) => (
+        <Anchor
+          key={label}
+          component={Link}
+          to={`/buckets?label=${encodeURIComponent(label)}`}
+          size="xs"
+          fw={400}
+          underline="always"
+          style={{ overflowWrap: 'anywhere' }}
+        >
+          {label}
+        </Anchor>
+      ))}
+    </Group>
   );
 }
 

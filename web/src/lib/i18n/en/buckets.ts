@@ -58,6 +58,7 @@ export const buckets = {
     description: 'Description',
     disabled: 'Disabled',
     display_name: 'Display name',
+    label: 'Label',
     labels: 'Labels',
     limit: 'Limit',
     traffic: 'Last hour',

@@ -60,6 +60,7 @@ export const buckets: typeof en = {
     description: '说明',
     disabled: '停用',
     display_name: '显示名称',
+    label: '标签',
     labels: '标签',
     limit: '限额',
     traffic: '最近一小时',
