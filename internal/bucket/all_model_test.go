@@ -77,7 +77,7 @@ func playAll(s *story, all []*modelled) {
 	compareAll(s, all, c, of, reply, s.micros(before))
 	if s.r.IntN(10) == 0 {
 		b := pick(s.r, all...)
-		s.d, s.model, s.truth = b.d, b.m, b.truth
+		s.d, s.model, s.others, s.truth = b.d, b.m, nil, b.truth
 		for range 1 + s.r.IntN(4) {
 			s.edit()
 		}

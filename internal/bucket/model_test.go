@@ -2,6 +2,7 @@ package bucket_test
 
 import (
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/headgate/headgate/internal/bucket"
@@ -243,8 +244,10 @@ func (m *model) clone() *model {
 	c := *m
 	c.parts = map[string]*modelPart{}
 	for key, p := range m.parts {
-		c.parts[key] = p
+		one := *p
+		c.parts[key] = &one
 	}
+	c.rules = slices.Clone(m.rules)
 	return &c
 }
 

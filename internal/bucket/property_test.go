@@ -40,6 +40,7 @@ type story struct {
 	r       *rand.Rand
 	d       bucket.Definition
 	model   *model
+	others  []*model // what may be right in its place
 	truth   *model
 	evicted map[string]bool // keys whose state was deleted alone: the truth says nothing about them any more
 	log     []string
@@ -102,6 +103,7 @@ func (s *story) begin(name string) {
 func (s *story) restart() {
 	at, born := s.instants()
 	s.model, s.truth = newModel(s.d, at, born, false), newModel(s.d, at, born, true)
+	s.others = nil
 	s.evicted = map[string]bool{}
 	s.note("generation of %+v at %d born %d", s.d, at, born)
 }
@@ -164,35 +166,51 @@ func (s *story) call(peek bool) {
 	s.compare(c, reply, s.micros(before))
 }
 
-// compare finds the model's answers. State whose time to live ends within a few ms of the call may be there or not.
+// compare finds the models that answer the same. State whose time to live ends within a few ms of the call may be there or
+// not; where the answer leaves that open, each of the two goes on, until a later answer tells.
 func (s *story) compare(c bucket.Call, reply bucket.Reply, before int64) {
 	s.t.Helper()
 	now := s.micros(reply.Now)
-	unsure := []string{""}
-	for key, p := range s.model.parts {
-		switch {
-		case p.expires < before-3000:
-			delete(s.model.parts, key)
-		case p.expires <= now+3000:
-			unsure = append(unsure, key)
-		}
-	}
+	var same []*model
 	var want []bucket.Result
-	for set := range 1 << len(unsure) {
-		try := s.model.clone()
-		for i, key := range unsure {
-			if set>>i&1 == 1 {
-				delete(try.parts, key)
+	for _, m := range s.models() {
+		for _, try := range branches(m, before, now) {
+			want = s.answers(try, c, now)
+			if cmp.Equal(want, reply.Results) {
+				same = append(same, try)
 			}
 		}
-		want = s.answers(try, c, now)
-		if cmp.Equal(want, reply.Results) {
-			s.model = try
-			s.checkTruth(c, reply, now)
-			return
+	}
+	if len(same) == 0 {
+		s.fatal("at %d: %s", now, cmp.Diff(want, reply.Results))
+	}
+	s.model, s.others = same[0], same[1:min(len(same), mostModels)]
+	s.checkTruth(c, reply, now)
+}
+
+// mostModels bounds what is kept of what can't be told apart.
+const mostModels = 64
+
+func (s *story) models() []*model { return append([]*model{s.model}, s.others...) }
+
+// branches are the models that m may be at a call between before and now: with and without each state that may expire then.
+func branches(m *model, before, now int64) []*model {
+	all := []*model{m.clone()}
+	for key, p := range m.parts {
+		switch {
+		case p.expires < before-3000:
+			for _, b := range all {
+				delete(b.parts, key)
+			}
+		case p.expires <= now+3000:
+			for _, b := range all {
+				without := b.clone()
+				delete(without.parts, key)
+				all = append(all, without)
+			}
 		}
 	}
-	s.fatal("at %d (unsure of %q): %s", now, unsure, cmp.Diff(want, reply.Results))
+	return all
 }
 
 func (s *story) answers(m *model, c bucket.Call, now int64) []bucket.Result {
@@ -292,15 +310,19 @@ func (s *story) edit() {
 			s.evicted[key] = s.evicted[key] || s.truth.level(key, at).Sign() < 0
 		}
 	}
-	s.model.edit(s.d, at, listed)
+	for _, m := range s.models() {
+		m.edit(s.d, at, listed)
+	}
 	s.truth.edit(s.d, at, listed)
 }
 
 // expire forgets state that Redis may have forgotten before an edit; where it is settled then, both count as full.
 func (s *story) expire(now int64) {
-	for key, p := range s.model.parts {
-		if p.expires < now-3000 {
-			delete(s.model.parts, key)
+	for _, m := range s.models() {
+		for key, p := range m.parts {
+			if p.expires < now-3000 {
+				delete(m.parts, key)
+			}
 		}
 	}
 }
@@ -309,7 +331,9 @@ func (s *story) expire(now int64) {
 func (s *story) evict() {
 	key := s.stateKey(pick(s.r, s.d.Apps...), pick(s.r, "u1", "u2", "{u}"))
 	check(s.t, s.rdb.Del(s.t.Context(), key).Err())
-	delete(s.model.parts, key)
+	for _, m := range s.models() {
+		delete(m.parts, key)
+	}
 	s.evicted[key] = true
 	s.note("evict %s", key)
 }
