@@ -68,6 +68,15 @@ openapi: ## Write docs/openapi.json anew from the routes
 screenshots: web/dist/index.html ## Take a screenshot of every page into web/e2e/screenshots, in light, dark, Chinese and narrow
 	scripts/test-e2e.sh all-pages
 
+.PHONY: image
+image: ## Build the container image headgate:VERSION (VERSION=development); needs a Docker engine
+	docker build --build-arg VERSION=$(or $(VERSION),development) -t headgate:$(or $(VERSION),development) .
+
+.PHONY: image-test
+image-test: ## Build the image and run it on real servers; fails where no Docker engine answers ("make test" leaves it out)
+	@docker version --format 'Docker engine {{.Server.Version}}' || { echo "no Docker engine answers: the image was NOT tested"; exit 1; }
+	go test -tags image -count 1 -timeout 30m -v -run TestImage ./internal/e2e
+
 .PHONY: clean
 clean: ## Remove what was built (not data/)
 	rm -rf bin web/node_modules

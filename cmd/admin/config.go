@@ -93,3 +93,18 @@ func versionCommand() *cobra.Command {
 		},
 	}
 }
+
+func probeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "probe",
+		Short: "Ask the server on this machine whether it is ready; exit code 1 when it is not",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, _, err := configure(cmd)
+			if err != nil {
+				return err
+			}
+			return app.Probe(cmd.Context(), cfg)
+		},
+	}
+}

@@ -28,7 +28,7 @@ environment, and the environment before the file.`,
 		SilenceUsage:  true,
 	}
 	cmd.PersistentFlags().String(configFlag, "", "file with settings, a line NAME=VALUE for each ("+app.ConfigFileVariable+")")
-	cmd.AddCommand(configCommand(), exportCommand(), importCommand(), versionCommand(),
+	cmd.AddCommand(configCommand(), exportCommand(), importCommand(), probeCommand(), versionCommand(),
 		serveCommand(), migrateCommand(), userCommand(), keysCommand(), syncCommand(), auditCommand(), openapiCommand())
 	return cmd
 }
