@@ -146,7 +146,7 @@ test('an expired access token is renewed unseen; an ended session leads to the l
   await context.clearCookies({ name: 'headgate_access' });
   await page.getByRole('tab', { name: 'Use it' }).click();
   await page.reload();
-  await expect(page.getByRole('heading', { name: 'In Go' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Code and commands' })).toBeVisible();
 
   await context.clearCookies();
   await page.reload();
@@ -154,7 +154,7 @@ test('an expired access token is renewed unseen; an ended session leads to the l
   await page.locator('input[name=username]').fill(logins().owner.name);
   await page.locator('input[name=password]').fill(logins().owner.password);
   await page.getByRole('button', { name: 'Log in' }).click();
-  await expect(page.getByRole('heading', { name: 'In Go' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Code and commands' })).toBeVisible();
 });
 
 test('search, filters and order are in the URL and survive a reload', async ({ page }) => {

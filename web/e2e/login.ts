@@ -7,7 +7,7 @@ export async function loginByForm(page: Page, who: Who): Promise<void> {
   await page.locator('input[name=username]').fill(name);
   await page.locator('input[name=password]').fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
-  await expect(page.getByRole('heading', { level: 1, name: 'Buckets' })).toBeVisible();
+  await expect(page.getByRole('navigation', { name: 'Main' })).toBeVisible();
 }
 
 /** Logs in through the API; the cookies then belong to the page's context. */

@@ -86,6 +86,28 @@ export const visits: Visit[] = [
       await page.getByRole('alert').waitFor();
     },
   },
+  { name: 'overview', path: '/overview', who: 'owner' },
+  { name: 'profile', path: '/profile', who: 'owner' },
+  { name: 'system', path: '/system', who: 'auditor' },
+  {
+    name: 'palette',
+    path: '/buckets',
+    who: 'admin',
+    prepare: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog').waitFor();
+      await page.getByRole('option').first().waitFor();
+    },
+  },
+  {
+    name: 'shortcuts',
+    path: '/buckets',
+    who: 'admin',
+    prepare: async (page) => {
+      await page.keyboard.press('?');
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   { name: 'buckets', path: '/buckets', who: 'owner' },
   { name: 'buckets-no-match', path: '/buckets?search=nothing-like-this', who: 'owner' },
   { name: 'bucket-create', path: '/create/bucket', who: 'owner' },
@@ -130,13 +152,23 @@ export const visits: Visit[] = [
     },
   },
   { name: 'bucket-use', path: `/buckets/${sampleName}/use`, who: 'owner' },
+  { name: 'bucket-overview-90d', path: `/buckets/${sampleName}?range=90d`, who: 'owner' },
+  {
+    name: 'bucket-try',
+    path: `/buckets/${sampleName}/use`,
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('section').last().getByRole('button').click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   { name: 'bucket-settings', path: `/buckets/${sampleName}/settings`, who: 'owner' },
   {
     name: 'bucket-delete',
     path: `/buckets/${sampleName}/settings`,
     who: 'owner',
     prepare: async (page) => {
-      await page.locator('section button').first().click();
+      await page.locator('section button').last().click();
       await page.getByRole('dialog').waitFor();
     },
   },

@@ -127,7 +127,7 @@ async function readAsAuditor(page: Page): Promise<void> {
   await page.getByRole('tab', { name: 'History' }).click();
   await expect(page.getByRole('article').first()).toContainText(newRateReason);
   // Seen, but not to be edited: the button stays and says whom to ask.
-  const edit = page.getByRole('button', { name: 'Edit' });
+  const edit = page.getByRole('button', { name: 'Edit', exact: true });
   await expect(edit).toHaveAttribute('aria-disabled', 'true');
   await expect(edit).toHaveAccessibleDescription(new RegExp(logins().owner.name));
   watch.expectNone('the auditor’s pages');
@@ -137,7 +137,7 @@ async function lookAsStranger(page: Page): Promise<void> {
   await page.goto('/');
   await loginByForm(page, 'stranger');
   await expect(page.getByText(bucket)).toHaveCount(0);
-  await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link')).toHaveText(['Buckets', 'Apps']);
+  await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link')).toHaveText(['Overview', 'Buckets', 'Apps', 'API tokens']);
   const answer = page.waitForResponse((response) => response.url().endsWith(`/api/v1/buckets/${bucket}`));
   await page.goto(`/buckets/${bucket}`);
   expect((await answer).status()).toBe(404);

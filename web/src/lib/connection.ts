@@ -25,6 +25,9 @@ async function probe(): Promise<void> {
   }
 }
 
+// The browser knows at once that the network is gone; whether the server is back, only a request tells.
+window.addEventListener('offline', () => reached(false));
+
 export function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

@@ -33,6 +33,6 @@ export function fieldErrorsOf(error: unknown): FieldProblem[] {
 export function focusFirstInvalid(form: HTMLElement | null): void {
   requestAnimationFrame(() => {
     // Mantine marks text inputs by the first, radio buttons by the second.
-    form?.querySelector<HTMLElement>('[aria-invalid="true"], input[data-error="true"]')?.focus();
+    form?.querySelector<HTMLElement>('[aria-invalid="true"], input[data-error="true"], [data-error="true"] input, [data-invalid="true"] input')?.focus();
   });
 }

@@ -16,19 +16,30 @@ export interface StreamHandlers {
 }
 
 const retryAfter = 2_000; // ms
+const silence = 6_000; // ms; a sample comes every second, so after this the connection is dead
 
 /** Follows buckets by server-sent events until the returned function is called, over every interruption. */
 export function openStream(names: readonly string[], handlers: StreamHandlers): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let watchdog: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
+
+  function alive() {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(again, silence);
+  }
 
   function open() {
     if (closed) return;
     source = new EventSource(`/api/v1/stream?buckets=${encodeURIComponent(names.join(','))}`);
+    alive();
     source.onopen = () => reached(true);
     source.onerror = () => again();
-    source.addEventListener('sample', (event) => handlers.onSample(JSON.parse(event.data as string) as StreamSample));
+    source.addEventListener('sample', (event) => {
+      alive();
+      handlers.onSample(JSON.parse(event.data as string) as StreamSample);
+    });
     source.addEventListener('changed', (event) => {
       const { name, revision } = JSON.parse(event.data as string) as { name: string; revision: number };
       handlers.onChanged?.(name, revision);
@@ -46,6 +57,7 @@ export function openStream(names: readonly string[], handlers: StreamHandlers): 
   function again() {
     source?.close();
     handlers.onBroken?.();
+    clearTimeout(watchdog);
     clearTimeout(timer);
     timer = setTimeout(() => {
       void api
@@ -57,6 +69,7 @@ export function openStream(names: readonly string[], handlers: StreamHandlers): 
 
   function stop() {
     closed = true;
+    clearTimeout(watchdog);
     clearTimeout(timer);
     source?.close();
   }
