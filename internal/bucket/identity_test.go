@@ -112,6 +112,20 @@ func TestUsageAddsUpPerAppAndMinute(t *testing.T) {
 	})
 }
 
+// TestStrangeUsageFieldsHideNoOthers: applications may write fields of any name there; what is no usage is passed over.
+func TestStrangeUsageFieldsHideNoOthers(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		const minute = 29_000_000
+		check(t, e.ReportUsage(t.Context(), []bucket.Usage{{Bucket: "b", App: "a", Minute: minute, Granted: 5}}))
+		check(t, e.rdb.HSet(t.Context(), e.UsageKey("b", minute), "x", 1, "", 1, "q:a", 1, "g:", 1, "g:b\n", 1, "l:a", -3, "s:a", "much").Err())
+		got, err := e.ReadUsage(t.Context(), "b", minute, minute)
+		check(t, err)
+		if diff := cmp.Diff([]bucket.Usage{{Bucket: "b", App: "a", Minute: minute, Granted: 5}}, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
 // TestHealthTellsWhatMatters: version and eviction policy of a real server; an embedded one just answers.
 func TestHealthTellsWhatMatters(t *testing.T) {
 	server := testenv.OwnRedis(t)

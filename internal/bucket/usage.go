@@ -2,10 +2,10 @@ package bucket
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -81,37 +81,32 @@ func (e *Engine) ReadUsage(ctx context.Context, name string, from, to int64) ([]
 	}
 	var all []Usage
 	for i, cmd := range minutes {
-		rows, err := usageOf(name, from+int64(i), cmd.Val())
-		if err != nil {
-			return nil, wrap(err, "read the usage of", name)
-		}
-		all = append(all, rows...)
+		all = append(all, usageOf(name, from+int64(i), cmd.Val())...)
 	}
 	return all, nil
 }
 
-var errUsageField = errors.New("a usage field has an unknown form")
-
-// usageOf gathers the fields "g:APP", "l:APP" and "s:APP" of one minute into a row per app.
-func usageOf(name string, minute int64, fields map[string]string) ([]Usage, error) {
+// usageOf gathers the fields "g:APP", "l:APP" and "s:APP" of one minute into a row per app. Any application may add fields
+// of its own making; what is no usage is passed over, so that one of them can't hide everybody else's.
+func usageOf(name string, minute int64, fields map[string]string) []Usage {
 	byApp := map[string]*Usage{}
 	for field, value := range fields {
 		amount, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || len(field) < 3 || field[1] != ':' {
-			return nil, errUsageField
+		kind, app, _ := strings.Cut(field, ":")
+		if err != nil || amount < 0 || !validName(app) || kind != "g" && kind != "l" && kind != "s" {
+			continue
 		}
-		app := field[2:]
 		u := byApp[app]
 		if u == nil {
 			u = &Usage{Bucket: name, App: app, Minute: minute}
 			byApp[app] = u
 		}
-		switch field[0] {
-		case 'g':
+		switch kind {
+		case "g":
 			u.Granted = amount
-		case 'l':
+		case "l":
 			u.Limited = amount
-		case 's':
+		case "s":
 			u.ShadowLimited = amount
 		}
 	}
@@ -120,5 +115,5 @@ func usageOf(name string, minute int64, fields map[string]string) ([]Usage, erro
 		rows = append(rows, *u)
 	}
 	sort.Slice(rows, func(i, j int) bool { return rows[i].App < rows[j].App })
-	return rows, nil
+	return rows
 }

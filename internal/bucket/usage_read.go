@@ -58,11 +58,7 @@ func (e *Engine) readUsages(ctx context.Context, names []string, from, to int64)
 			continue
 		}
 		name := names[i/minutes]
-		rows, err := usageOf(name, from+int64(i%minutes), cmd.Val())
-		if err != nil {
-			return nil, wrap(err, "read the usage of", name)
-		}
-		all = append(all, rows...)
+		all = append(all, usageOf(name, from+int64(i%minutes), cmd.Val())...)
 	}
 	return all, nil
 }
