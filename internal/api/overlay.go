@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/headgate/headgate/internal/model"
@@ -55,12 +56,18 @@ type BreakGlassStarted struct {
 	BreakGlassSync
 }
 
+// listBreakGlass tells everybody of what covers everything, and of an app's calls those who may see the app.
 func (s *server) listBreakGlass(ctx context.Context, _ *struct{}) (*listed[BreakGlass], error) {
 	all, err := s.Store.Overlays(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return listOf(model.Page[model.Overlay]{Items: all}, showBreakGlass), nil
+	names, err := s.appNamesOf(ctx, &model.Bucket{})
+	if err != nil {
+		return nil, err
+	}
+	seen := slices.DeleteFunc(all, func(o model.Overlay) bool { return o.Scope == model.OverlayApp && names.name(o.App) == otherApps })
+	return listOf(model.Page[model.Overlay]{Items: seen}, showBreakGlass), nil
 }
 
 func (s *server) startBreakGlass(ctx context.Context, in *struct{ Body BreakGlassStart }) (*struct{ Body BreakGlassStarted }, error) {

@@ -167,7 +167,9 @@ func TestImportShowsAndRecordsWhatItChanges(t *testing.T) {
 		t.Errorf("a dry run changed something: %d rows were %d\n%s", w.rows(), head, after)
 	}
 	wet := w.load(edited, ImportOptions{Prune: true, Reason: "new year"})
-	tail := func(s string) string { return strings.TrimSuffix(s, s[strings.LastIndex(strings.TrimSpace(s), "\n")+1:]) }
+	tail := func(s string) string {
+		return strings.TrimSuffix(s, s[strings.LastIndex(strings.TrimSpace(s), "\n")+1:])
+	}
 	if tail(dry) != tail(wet) {
 		t.Errorf("the dry run said\n%s\nthe import\n%s", dry, wet)
 	}
