@@ -47,7 +47,7 @@ bring the buckets to Redis within a second.`,
 			if err != nil {
 				return err
 			}
-			var file io.ReadCloser = io.NopCloser(cmd.InOrStdin())
+			file := io.NopCloser(cmd.InOrStdin())
 			if args[0] != "-" {
 				if file, err = os.Open(args[0]); err != nil {
 					return err

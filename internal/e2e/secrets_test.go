@@ -23,8 +23,10 @@ func TestNoSecretIsLoggedAtDebug(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, keys := runAdmin(t, nil, "audit", "keygen")
-	key, _, _ := strings.Cut(keys[strings.Index(keys, "-----BEGIN"):], "-----END")
-	key += "-----END PRIVATE KEY-----"
+	const begin, end = "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"
+	_, key, _ := strings.Cut(keys, begin)
+	key, _, _ = strings.Cut(key, end)
+	key = begin + key + end
 	dsn := testenv.MySQL(t)
 	_, dsnPassword, _ := strings.Cut(dsn[:strings.LastIndex(dsn, "@")], ":")
 	nobody := freeAddress(t)

@@ -105,7 +105,7 @@ func (r *Reconciler) push(ctx context.Context, deployment, name string) (outcome
 		case actKeep:
 			return r.settle(ctx, row, done)
 		case actWrite:
-			wrote := false
+			var wrote bool
 			if wrote, err = r.write(ctx, deployment, row, found, &done); err == nil && wrote && isPlain(row, found) {
 				var stands bool
 				if row, stands, err = r.stillAt(ctx, row); err == nil && stands {

@@ -27,7 +27,7 @@ func TestChangesComeInOrderAndOnce(t *testing.T) {
 		first := w.change(model.ActionLogin, 5)
 		w.serve()
 		w.change(model.ActionLogout, 250) // do not concern it, and are more than one batch
-		want := append(first, w.change(model.ActionLogin, 5)...)
+		want := slices.Concat(first, w.change(model.ActionLogin, 5))
 		testenv.Eventually(t, patience, "all deliveries", func() bool { return len(r.changes()) >= len(want) })
 		testenv.Eventually(t, patience, "the cursor at the end", func() bool { return w.state("hook").Waiting == 0 })
 		if got := r.changes(); !slices.Equal(got, want) {
@@ -40,7 +40,7 @@ func TestChangesComeInOrderAndOnce(t *testing.T) {
 func TestFailedDeliveryIsRepeatedBeforeAnythingLater(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		var failures atomic.Int32
-		r := newReceiver(t, func(d delivery) int {
+		r := newReceiver(t, func(delivery) int {
 			if failures.Add(1) <= 2 {
 				return http.StatusInternalServerError
 			}
@@ -142,7 +142,7 @@ func TestFiltersChooseWhatAnEndpointIsToldOf(t *testing.T) {
 	}
 	paths := map[string][]int64{}
 	var mu sync.Mutex
-	r.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, request *http.Request) {
+	r.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 		var body struct{ Change struct{ ID int64 } }
 		_ = json.NewDecoder(request.Body).Decode(&body)
 		mu.Lock()
