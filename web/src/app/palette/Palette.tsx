@@ -21,18 +21,14 @@ interface PaletteProps {
 export function Palette({ opened, onClose, onHelp }: PaletteProps) {
   const { t } = useTranslation();
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      withCloseButton={false}
-      padding={0}
-      size={600}
-      yOffset="12vh"
-      aria-label={t('palette.title')}
-      transitionProps={{ duration: 80 }}
-    >
-      <Search onClose={onClose} onHelp={onHelp} />
-    </Modal>
+    <Modal.Root opened={opened} onClose={onClose} padding={0} size={600} yOffset="12vh" transitionProps={{ duration: 80 }}>
+      <Modal.Overlay />
+      <Modal.Content aria-label={t('palette.title')}>
+        <Modal.Body>
+          <Search onClose={onClose} onHelp={onHelp} />
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   );
 }
 
