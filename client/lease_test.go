@@ -279,7 +279,7 @@ func TestAReleaseDuringARenewalFreesTheSlot(t *testing.T) {
 	addr, prefix := testenv.Redis(t)
 	proxy := testenv.Proxy(t, addr)
 	w, other := newWorld(t, proxy.Addr, prefix), newWorld(t, addr, prefix)
-	const slots, period = 30, 3 * time.Second
+	const slots, period = 30, 6 * time.Second
 	w.install(leased("exports", slots, period))
 	leases := make([]*client.Lease, slots)
 	for i := range leases {
