@@ -222,12 +222,14 @@ func TestExportVerifiesOffline(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := out.String()
+	lines := strings.SplitAfter(whole, "\n")
 	for name, test := range map[string]struct {
 		export string
 		want   error
 	}{
 		"whole":      {whole, nil},
 		"altered":    {strings.Replace(whole, `"actor":"u7"`, `"actor":"u8"`, 1), ErrTampered},
+		"a line out": {strings.Join(append(lines[:7:7], lines[8:]...), ""), ErrTampered},
 		"broken off": {whole[:strings.LastIndex(whole, `{"end"`)], audit.ErrCutShort},
 	} {
 		o := VerifyOptions{Export: "-", Stdin: strings.NewReader(test.export)}
@@ -235,7 +237,7 @@ func TestExportVerifiesOffline(t *testing.T) {
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if !errors.Is(err, audit.ErrCutShort) && test.want == nil != strings.Contains(AuditSummary(report, o), "as it was written: rows 1 to 20") {
+		if !errors.Is(test.want, audit.ErrCutShort) && test.want == nil != strings.Contains(AuditSummary(report, o), "as it was written: rows 1 to 20") {
 			t.Errorf("%s: %s", name, AuditSummary(report, o))
 		}
 	}

@@ -69,8 +69,8 @@ func verifyFile(o VerifyOptions, expect audit.Expect, given []audit.Checkpoint) 
 		from = file
 	}
 	report, err := audit.VerifyExport(from, expect, given, o.Progress)
-	if err != nil && len(report.Faults) > 0 {
-		err = fmt.Errorf("%w; before that, %s", err, report.Faults[0].Text)
+	if err != nil && len(report.Faults) > 0 { // who takes out a line may not know to mend the end line too
+		err = fmt.Errorf("%w: %s; besides, %w", ErrTampered, report.Faults[0].Text, err)
 	}
 	return report, err
 }
