@@ -118,7 +118,8 @@ type lane struct {
 	// that no later call of this client comes to Redis before them.
 	returning int
 	crowded   bool
-	usual     float64 // callers on a flight, of late
+	callers   float64 // on a flight, of late
+	jobs      float64 // on a flight, of late
 	closed    bool
 	armed     bool
 	watch     *time.Timer
@@ -281,8 +282,9 @@ func (l *lane) depart() *flight {
 		j.seal()
 	}
 	l.forget()
-	l.usual += (float64(f.callers) - l.usual) / 4
-	l.crowded = l.usual >= crowd && l.usual > 2*float64(len(f.jobs))
+	l.callers += (float64(f.callers) - l.callers) / 4
+	l.jobs += (float64(len(f.jobs)) - l.jobs) / 4
+	l.crowded = l.callers >= crowd && l.callers > 2*l.jobs
 	f.since = f.sent
 	for _, j := range f.jobs {
 		f.since = min(f.since, j.since())
