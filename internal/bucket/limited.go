@@ -63,7 +63,8 @@ func (e *Engine) ReportLimited(ctx context.Context, instance string, reports []L
 }
 
 // ReadLimited sums what all instances told of a bucket from minute from to minute to, both included, the most limited
-// key first; equal ones by key. At most LimitedMinutesBound minutes may be asked for.
+// key first; equal ones by key. What has another form than ReportLimited writes is passed over: any application may write
+// some, and must not hide what the others told. At most LimitedMinutesBound minutes may be asked for.
 func (e *Engine) ReadLimited(ctx context.Context, name string, from, to int64) ([]LimitedKey, error) {
 	switch {
 	case e.broken != nil:
@@ -86,8 +87,11 @@ func (e *Engine) ReadLimited(ctx context.Context, name string, from, to int64) (
 	sums := map[string]LimitedKey{}
 	for _, cmd := range minutes {
 		for _, text := range cmd.Val() {
-			if err := addLimited(sums, text); err != nil {
-				return nil, wrap(err, "read the limited keys of", name)
+			if one := map[string]LimitedKey{}; addLimited(one, text) == nil {
+				for key, k := range one {
+					sum := sums[key]
+					sums[key] = LimitedKey{Key: key, Limited: sum.Limited + k.Limited, Excess: sum.Excess + k.Excess}
+				}
 			}
 		}
 	}
