@@ -15,7 +15,8 @@ import (
 
 // giveStory drives one token bucket with calls, reservations, give-backs in any order, edits and steps of the clock, and
 // writes down what each moved: the instant T at which the bucket is empty, read from the stored state. Its instants go on
-// where the clock is set back by more than is waited for, as those of the bucket do.
+// where the clock is set back by more than is waited for, as those of the bucket do; those of a bucket whose state is gone,
+// which has become full meanwhile, where time has got to.
 type giveStory struct {
 	*env
 	t       *testing.T
@@ -24,7 +25,7 @@ type giveStory struct {
 	rate    *big.Rat // permits per µs
 	backlog bool     // most calls are reservations, close after each other
 	shift   int64    // how far the clock was set back, in µs
-	last    int64    // the last instant
+	reached int64    // the instant up to which time has gone by, whatever the clock was set to
 	events  []event
 	old     []bucket.GiveBack // of before the last edit of the limit
 	log     []string
@@ -69,6 +70,7 @@ func (s *giveStory) begin() {
 	}
 	s.d.MaxWait = pick(s.r, 10*time.Second, 100*time.Millisecond, bucket.MaxWaitBound)
 	s.install(s.t, s.d)
+	s.reached = s.now.UnixMicro()
 	s.rate = big.NewRat(s.d.Rate, s.d.Period.Microseconds())
 }
 
@@ -115,7 +117,7 @@ func (s *giveStory) rarely() {
 		}
 		s.d.Revision, s.d.MaxPermits = s.d.Revision+1, s.d.MaxPermits+1
 		s.install(s.t, s.d)
-		s.events, s.log, s.shift, s.last = nil, nil, 0, 0
+		s.events, s.log, s.shift, s.reached = nil, nil, 0, s.now.UnixMicro()
 	case 4:
 		if len(s.old) > 0 {
 			g := pick(s.r, s.old...)
@@ -130,6 +132,7 @@ func (s *giveStory) rarely() {
 func (s *giveStory) let(d time.Duration) {
 	s.note("pass %s", d)
 	s.pass(s.t, d)
+	s.reached += max(0, d.Microseconds())
 }
 
 // moment is what a bucket has before something is asked of it.
@@ -146,7 +149,7 @@ func (s *giveStory) moment() moment {
 	}
 	value := s.rdb.Get(s.t.Context(), s.StateKey(s.d.Name, s.d.Partition, "", "")).Val()
 	if value == "" {
-		s.shift = max(s.shift, s.last-now)
+		s.shift = max(s.shift, s.reached-now)
 		return moment{at: now + s.shift, shift: s.shift}
 	}
 	m := moment{at: now + s.shift, value: value, shift: s.shift}
@@ -170,7 +173,7 @@ func (s *giveStory) empty(m moment) *big.Rat {
 // after is T after something was asked at that moment.
 func (s *giveStory) after(m moment) *big.Rat {
 	value := s.rdb.Get(s.t.Context(), s.StateKey(s.d.Name, s.d.Partition, "", "")).Val()
-	s.last = m.at
+	s.reached = max(s.reached, m.at)
 	if value != m.value {
 		m.value, s.shift = value, m.shift
 	}
