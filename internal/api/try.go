@@ -39,8 +39,9 @@ type Tried struct {
 	Source       string     `json:"source" enum:"redis" doc:"who decided: always Redis itself"`
 }
 
-// tryBucket takes a real permit: it counts as the app's usage, and leaves a change row. Of a concurrency bucket it enters
-// and leaves at once.
+// tryBucket takes a real permit: it counts as the app's usage. The change row says what was asked and is committed before
+// Redis is: so nobody takes a permit that the history knows nothing of, at the price that the row can't tell the outcome.
+// Of a concurrency bucket it enters and leaves at once.
 func (s *server) tryBucket(ctx context.Context, in *struct {
 	Named
 	Body Try
@@ -55,13 +56,14 @@ func (s *server) tryBucket(ctx context.Context, in *struct {
 		return nil, err
 	}
 	t.App = app
+	if err := s.recordTrial(ctx, b.Name, t, in.Body.Reason); err != nil {
+		return nil, err
+	}
 	result, err := s.Figures.Try(ctx, b.Name, t)
 	if err != nil {
 		s.log.WarnContext(ctx, "a trial got no verdict", "bucket", b.Name, "request_id", callOf(ctx).requestID, "cause", err)
-		s.recordTrial(ctx, b.Name, t, "unavailable", in.Body.Reason)
 		return nil, model.Errorf(model.CodeUnavailable, "Redis gave no verdict; an application would have followed the bucket's failure policy, %s", b.OnRedisFailure)
 	}
-	s.recordTrial(ctx, b.Name, t, result.Outcome, in.Body.Reason)
 	return &struct{ Body Tried }{Tried{
 		App: t.App, Outcome: result.Outcome, Mode: result.Mode,
 		Allowed: result.Outcome == "granted" || result.Mode == model.ModeShadow || result.Mode == model.ModeOff,
@@ -108,22 +110,15 @@ func checkTrial(b *model.Bucket, t model.Trial) error {
 	return nil
 }
 
-// recordTrial leaves the change row. The permit is taken already, so it is written even when the client has left.
-func (s *server) recordTrial(ctx context.Context, bucket string, t model.Trial, outcome, reason string) {
+// recordTrial leaves the change row of what is about to be asked of Redis.
+func (s *server) recordTrial(ctx context.Context, bucket string, t model.Trial, reason string) error {
 	key, _ := showKey(t.Key)
-	after, err := json.Marshal(map[string]any{"app": t.App, "key": key, "permits": t.Permits, "outcome": outcome})
-	o := originOf(ctx, reason)
-	if err == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterAnswer)
-		defer cancel()
-		err = s.Store.AppendChange(ctx, model.Change{
-			Actor: o.Actor, Action: model.ActionBucketTry, TargetKind: model.TargetBucket, Target: bucket, After: after,
-			Reason: o.Reason, Address: o.Address, RequestID: o.RequestID, Token: o.Token,
-		})
-	}
+	after, err := json.Marshal(map[string]any{"app": t.App, "key": key, "permits": t.Permits})
 	if err != nil {
-		s.log.ErrorContext(ctx, "a trial could not be recorded", "bucket", bucket, "request_id", callOf(ctx).requestID, "cause", err)
+		return err
 	}
+	c := model.Change{Action: model.ActionBucketTry, TargetKind: model.TargetBucket, Target: bucket, After: after}
+	return s.Store.AppendChange(ctx, signed(c, originOf(ctx, reason)))
 }
 
 func millisUp(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }

@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -59,7 +61,7 @@ func TestATrialIsARealAcquire(t *testing.T) {
 		page, err := w.store.Changes(t.Context(), model.ChangeQuery{Action: model.ActionBucketTry})
 		must(t, err)
 		row := page.Items[2]
-		if len(page.Items) != 3 || row.Actor != bob || row.Target != "tried" || row.Reason != "does it work?" || !strings.Contains(string(row.After), `"outcome":"granted"`) {
+		if len(page.Items) != 3 || row.Actor != bob || row.Target != "tried" || row.Reason != "does it work?" || !strings.Contains(string(row.After), `"permits":7`) {
 			t.Errorf("rows %+v", page.Items)
 		}
 		if a := w.as(aud).do("GET", "/api/v1/buckets/tried", nil).bucket(t, http.StatusOK); a.Revision != 1 {
@@ -142,7 +144,37 @@ func TestATrialWithoutRedisSaysSo(t *testing.T) {
 	}
 	page, err := w.store.Changes(t.Context(), model.ChangeQuery{Action: model.ActionBucketTry})
 	must(t, err)
-	if len(page.Items) != 1 || !strings.Contains(string(page.Items[0].After), "unavailable") {
+	if len(page.Items) != 1 || !strings.Contains(string(page.Items[0].After), `"permits":1`) {
 		t.Errorf("rows %+v", page.Items)
 	}
+}
+
+// The row comes first: where the history takes none, no permit is taken either.
+func TestATrialThatCannotBeRecordedTakesNoPermit(t *testing.T) {
+	history := &brokenHistory{}
+	w := onSQLite(t, func(c *api.Config) {
+		history.Store = c.Store
+		c.Store = history
+	})
+	path := w.trial("unrecorded", func(*model.Definition) {})
+	c := w.as(bob)
+	history.fails.Store(true)
+	c.do("POST", path, map[string]any{"permits": 7}).problem(t, http.StatusServiceUnavailable)
+	history.fails.Store(false)
+	if got := c.try(path, map[string]any{"permits": 1}); got.Remaining != 9 {
+		t.Errorf("%d of 10 remain after one permit: the unrecorded trial took some", got.Remaining)
+	}
+}
+
+// brokenHistory is a store whose change log can be made to refuse rows.
+type brokenHistory struct {
+	api.Store
+	fails atomic.Bool
+}
+
+func (h *brokenHistory) AppendChange(ctx context.Context, c model.Change) error {
+	if h.fails.Load() && c.Action == model.ActionBucketTry {
+		return model.Errorf(model.CodeUnavailable, "the database does not answer now; try again")
+	}
+	return h.Store.AppendChange(ctx, c)
 }
