@@ -41,6 +41,7 @@ var mayImport = []struct {
 	{"cmd/admin", []string{"internal/app"}},
 	{"internal/app", []string{"*", "internal/*", "client/*"}},
 	{"internal/testenv", []string{"*", "internal/*"}},
+	{"internal/testenv/seed", []string{"internal/model", "internal/audit"}},
 	{"internal/e2e", []string{"*", "internal/*", "client/*"}},
 	{"internal/e2e/syncbench", []string{"internal/*"}},
 	{"internal/e2e/topology", []string{"internal/*", "client"}},
@@ -66,7 +67,7 @@ var mayUse = map[string][]string{
 	"github.com/testcontainers/":     {},
 	"github.com/Shopify/toxiproxy/":  {},
 	"github.com/pressly/goose":       {"internal/store"},
-	"github.com/go-sql-driver/mysql": {"internal/store"},
+	"github.com/go-sql-driver/mysql": {"internal/store", "internal/testenv/seed"},
 }
 
 type listed struct {
