@@ -1,6 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
+import { allApps } from '@/lib/definition';
 import { errorText } from '@/components/error-text';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Section } from '@/components/Section';
@@ -51,7 +52,7 @@ export function Instances({ bucket }: { bucket: Bucket }) {
                     {one.version} · {t('instances.since')} <RelativeTime at={one.started} />
                   </Text>
                 </Table.Th>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>{one.app}</Table.Td>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>{one.app === allApps ? t('shares.other') : one.app}</Table.Td>
                 <Table.Td ta="end" data-revision={one.revision}>
                   {one.revision}
                 </Table.Td>

@@ -6,7 +6,7 @@ import { Copy } from '@/components/CodeBlock';
 import { errorText } from '@/components/error-text';
 import { Section } from '@/components/Section';
 import { useLimitedKeys } from '@/features/buckets/api/usage';
-import type { Range } from '@/features/buckets/live/series';
+import type { Range } from '@/components/chart/series';
 
 const shown = 10;
 

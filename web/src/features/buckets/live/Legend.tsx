@@ -3,7 +3,8 @@ import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
 import { limitKind } from '@/lib/definition';
 import { formatNumber } from '@/lib/format/numbers';
-import { palette } from './chart-options';
+import { palette } from '@/components/chart/chart-options';
+import { LineEntry } from '@/components/chart/LineEntry';
 
 /** Names the lines of the chart by stroke as well as by colour. */
 export function Legend({ bucket, limit }: { bucket: Bucket; limit: number | null }) {
@@ -12,26 +13,15 @@ export function Legend({ bucket, limit }: { bucket: Bucket; limit: number | null
   const colors = palette[useComputedColorScheme('light')];
   return (
     <Group gap="lg" mt="xs">
-      <Entry color={colors.granted} dash="" label={t('live.granted')} />
-      <Entry color={colors.limited} dash="2 3" label={bucket.mode === 'shadow' ? t('live.wouldLimit') : t('live.limited')} />
+      <LineEntry color={colors.granted} dash="" label={t('live.granted')} />
+      <LineEntry color={colors.limited} dash="2 3" label={bucket.mode === 'shadow' ? t('live.wouldLimit') : t('live.limited')} />
       {limit === null ? (
         <Text size="sm" c="dimmed">
           {t('live.noLine', { context })}
         </Text>
       ) : (
-        <Entry color={colors.limit} dash="6 4" label={t('live.limitLine', { context, rate: formatNumber(limit, i18n.language, 2) })} />
+        <LineEntry color={colors.limit} dash="6 4" label={t('live.limitLine', { context, rate: formatNumber(limit, i18n.language, 2) })} />
       )}
-    </Group>
-  );
-}
-
-function Entry({ color, dash, label }: { color: string; dash: string; label: string }) {
-  return (
-    <Group gap={6} wrap="nowrap">
-      <svg width="22" height="8" aria-hidden>
-        <line x1="0" y1="4" x2="22" y2="4" stroke={color} strokeWidth="2.5" strokeDasharray={dash} />
-      </svg>
-      <Text size="sm">{label}</Text>
     </Group>
   );
 }

@@ -6,18 +6,19 @@ import { Link } from 'react-router';
 import type { Bucket, Change } from '@/lib/api/types';
 import { limitKind } from '@/lib/definition';
 import { formatNumber } from '@/lib/format/numbers';
+import { Figure } from '@/components/chart/Figure';
 import { RelativeTime } from '@/components/RelativeTime';
 import { bucketKeys } from '@/features/buckets/api/keys';
 import { LimitText } from '@/components/LimitText';
 import { Legend } from './Legend';
 import { PermitsFigure } from './PermitsFigure';
-import { RangeControls } from './RangeControls';
-import { lineOf } from './series';
+import { RangeControls } from '@/components/chart/RangeControls';
+import { lineOf } from '@/components/chart/series';
 import type { useChart } from './use-chart';
 import type { LiveState } from './use-live';
 
 // The chart library comes only when a chart is shown.
-const LiveChart = lazy(async () => ({ default: (await import('./LiveChart')).LiveChart }));
+const LiveChart = lazy(async () => ({ default: (await import('@/components/chart/LiveChart')).LiveChart }));
 
 /** What happens in a bucket, now and before: rates against the limit, and the permits left. */
 export function LivePanel({ bucket, chart }: { bucket: Bucket; chart: ReturnType<typeof useChart> }) {
@@ -122,30 +123,5 @@ function Figures({ bucket, live }: { bucket: Bucket; live: LiveState }) {
         </Text>
       </Stack>
     </SimpleGrid>
-  );
-}
-
-interface FigureProps {
-  label: string;
-  unit: string;
-  value: string;
-  testId: string;
-}
-
-function Figure({ label, unit, value, testId }: FigureProps) {
-  return (
-    <Stack gap={2}>
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
-      <Text>
-        <Text span fw={700} size="xl" data-testid={testId} style={{ fontVariantNumeric: 'tabular-nums' }}>
-          {value}
-        </Text>{' '}
-        <Text span size="sm" c="dimmed">
-          {unit}
-        </Text>
-      </Text>
-    </Stack>
   );
 }

@@ -5,18 +5,10 @@ import type { Bucket } from '@/lib/api/types';
 import { useUrlSet } from '@/lib/url-state';
 import { useBucketChanges } from '@/features/buckets/api/changes';
 import { useUsage } from '@/features/buckets/api/usage';
-import type { Marker, Span } from './chart-options';
-import { limitHistory, lineOf, ranges, rangeSeconds, toSamples, type Range } from './series';
-import { useLive, type Sample } from './use-live';
+import type { Marker, Span } from '@/components/chart/chart-options';
+import { joined, limitHistory, lineOf, ranges, rangeSeconds, toSamples, type Range, type Sample } from '@/components/chart/series';
+import { useLive } from './use-live';
 
-/** What Redis knows of the whole minutes before the first live second, then the seconds. */
-function joined(minutes: readonly Sample[], seconds: Sample[]): Sample[] {
-  const first = seconds[0]?.at ?? Infinity;
-  const before = minutes.slice(0, -1).filter((sample) => sample.at + minute <= first);
-  return [...before.flatMap((sample) => [sample, { ...sample, at: sample.at + minute - 1 }]), ...seconds];
-}
-
-const minute = 60; // s
 const definitionChanges = /^bucket\.(create|update|rollback|restore|raise)$/;
 
 /** All that the chart of a bucket shows. The range is in the URL; the zoom is a look at what is drawn, and is not. */

@@ -3,17 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { openStream, type StreamBucket } from '@/lib/api/stream';
 import { bucketKeys } from '@/features/buckets/api/keys';
-
-/** One point of a chart: permits per second. */
-export interface Sample {
-  /** Redis time in seconds since 1970. */
-  at: number;
-  granted: number;
-  limited: number;
-  shadowLimited: number;
-  /** Permits per second that the definition adds; null when that says nothing about the sum of all. */
-  limit: number | null;
-}
+import type { Sample } from '@/components/chart/series';
 
 export interface LiveState {
   /** The newest sample; null before the first one. */

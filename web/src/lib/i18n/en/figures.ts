@@ -9,6 +9,8 @@ export const figures = {
       '90d': 'Permits in the last 90 days.',
     },
     share: 'Share',
+    others: 'Other apps',
+    other: 'Another app',
     none: 'No app asked for permits in this time.',
   },
   keys: {

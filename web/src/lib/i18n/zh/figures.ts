@@ -11,6 +11,8 @@ export const figures: typeof en = {
       '90d': '最近 90 天的许可。',
     },
     share: '占比',
+    others: '其他应用',
+    other: '其他应用',
     none: '这段时间内没有应用请求许可。',
   },
   keys: {

@@ -1,6 +1,16 @@
 import type { Change } from '@/lib/api/types';
 import { ratePerSecond, type Limit } from '@/lib/format/limit';
-import type { Sample } from './use-live';
+
+/** One point of a chart: permits per second. */
+export interface Sample {
+  /** Redis time in seconds since 1970. */
+  at: number;
+  granted: number;
+  limited: number;
+  shadowLimited: number;
+  /** Permits per second that the definition adds; null when that says nothing about the sum of all. */
+  limit: number | null;
+}
 
 /** The ranges of the chart: live seconds, minutes from Redis, hours from the database. */
 export const ranges = ['live', '1h', '24h', '90d'] as const;
@@ -17,6 +27,7 @@ export interface UsageRow {
   shadow_limited: number;
 }
 
+/** What was used, in permits. */
 export interface UsageTotals {
   granted: number;
   limited: number;
@@ -61,16 +72,29 @@ export interface AppShare extends UsageTotals {
   share: number;
 }
 
+/** Permits asked for, whatever came of it. */
+export function asked(sum: UsageTotals): number {
+  return sum.granted + sum.limited + sum.shadow_limited;
+}
+
 /** What each app asked for, the greatest first. */
 export function shares(rows: readonly UsageRow[]): AppShare[] {
   const sums = new Map<string, UsageTotals>();
   for (const row of rows) sums.set(row.app, add(sums.get(row.app), row));
-  const asked = (sum: UsageTotals) => sum.granted + sum.limited + sum.shadow_limited;
   const all = [...sums.values()].reduce((total, sum) => total + asked(sum), 0);
   return [...sums]
     .map(([app, sum]) => ({ app, ...sum, share: all > 0 ? asked(sum) / all : 0 }))
     .sort((a, b) => b.share - a.share || (a.app < b.app ? -1 : 1));
 }
+
+/** What has gone by before the live seconds begin, as whole minutes, and then the seconds. */
+export function joined(minutes: readonly Sample[], seconds: readonly Sample[]): Sample[] {
+  const first = seconds[0]?.at ?? Infinity;
+  const before = minutes.slice(0, -1).filter((sample) => sample.at + minute <= first);
+  return [...before.flatMap((sample) => [sample, { ...sample, at: sample.at + minute - 1 }]), ...seconds];
+}
+
+const minute = 60; // s
 
 /** The limit that was in force at each instant, by the changes (newest first) that are known. */
 export function limitHistory(present: Limit & { partition: string; mode: string }, changes: readonly Change[]): LimitAt {

@@ -8,7 +8,7 @@ import { formatNumber } from '@/lib/format/numbers';
 import { absoluteTime } from '@/lib/format/time';
 import { useZone } from '@/lib/zone';
 import { chartData, chartOptions, palette, type Marker, type Span } from './chart-options';
-import type { Sample } from './use-live';
+import type { Sample } from './series';
 
 const height = 260; // px
 

@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import { zoneOption, type Zone } from '@/lib/zone';
-import type { Sample } from './use-live';
+import type { Sample } from './series';
 
 interface Colors {
   text: string;

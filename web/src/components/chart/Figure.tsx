@@ -1,0 +1,27 @@
+import { Stack, Text } from '@mantine/core';
+
+interface FigureProps {
+  label: string;
+  unit: string;
+  value: string;
+  testId: string;
+}
+
+/** One number that people look for first. */
+export function Figure({ label, unit, value, testId }: FigureProps) {
+  return (
+    <Stack gap={2}>
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Text>
+        <Text span fw={700} size="xl" data-testid={testId} style={{ fontVariantNumeric: 'tabular-nums' }}>
+          {value}
+        </Text>{' '}
+        <Text span size="sm" c="dimmed">
+          {unit}
+        </Text>
+      </Text>
+    </Stack>
+  );
+}

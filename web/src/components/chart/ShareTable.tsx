@@ -1,0 +1,79 @@
+import { Anchor, Progress, Table, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import { formatNumber } from '@/lib/format/numbers';
+import { Section } from '@/components/Section';
+import type { UsageTotals } from './series';
+
+export interface ShareRow extends UsageTotals {
+  name: string;
+  /** The page of what the row is about; without it the row stands for several that have no page. */
+  to: string | undefined;
+  /** Its part of all permits asked for, 0..1. */
+  share: number;
+}
+
+interface ShareTableProps {
+  title: string;
+  description: string;
+  /** What the rows are. */
+  header: string;
+  none: string;
+  /** undefined while loading. */
+  rows: readonly ShareRow[] | undefined;
+  children?: ReactNode;
+}
+
+/** How much of what was asked for fell on each. */
+export function ShareTable({ title, description, header, none, rows, children }: ShareTableProps) {
+  const { t } = useTranslation();
+  return (
+    <Section title={title} description={description}>
+      {rows?.length === 0 ? (
+        <Text c="dimmed" size="sm">
+          {none}
+        </Text>
+      ) : (
+        <Table verticalSpacing={6} horizontalSpacing={0} aria-busy={rows === undefined} style={{ fontVariantNumeric: 'tabular-nums' }}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{header}</Table.Th>
+              <Table.Th ta="end">{t('live.granted')}</Table.Th>
+              <Table.Th ta="end">{t('live.limited')}</Table.Th>
+              <Table.Th ta="end">{t('shares.share')}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>{rows?.map((row) => <ShareOf key={row.name} row={row} />)}</Table.Tbody>
+        </Table>
+      )}
+      {children}
+    </Section>
+  );
+}
+
+function ShareOf({ row }: { row: ShareRow }) {
+  const { i18n } = useTranslation();
+  const number = (value: number) => formatNumber(value, i18n.language);
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
+        {row.to === undefined ? (
+          row.name
+        ) : (
+          <Anchor component={Link} to={row.to}>
+            {row.name}
+          </Anchor>
+        )}
+        <Progress value={100 * row.share} size={4} mt={2} aria-hidden />
+      </Table.Th>
+      <Table.Td ta="end">{number(row.granted)}</Table.Td>
+      <Table.Td ta="end">{number(row.limited + row.shadow_limited)}</Table.Td>
+      <Table.Td ta="end">{formatPercent(row.share, i18n.language)}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function formatPercent(share: number, language: string): string {
+  return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(share);
+}
