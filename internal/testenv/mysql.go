@@ -55,10 +55,11 @@ func findMySQL() (*mysql.Config, error) {
 	}
 	var failed []error
 	if dockerAnswers() {
-		addr, err := startContainer(mysqlImage, "3306/tcp", map[string]string{"MARIADB_ROOT_PASSWORD": "test", "MYSQL_ROOT_PASSWORD": "test", "MARIADB_ROOT_HOST": "%", "MYSQL_ROOT_HOST": "%"})
+		env := map[string]string{"MARIADB_ROOT_PASSWORD": "test", "MYSQL_ROOT_PASSWORD": "test", "MARIADB_ROOT_HOST": "%", "MYSQL_ROOT_HOST": "%"}
+		account := func(addr string) *mysql.Config { return mysqlConfig(addr, "root", "test") }
+		addr, err := startContainer(mysqlImage, "3306/tcp", env, func(addr string) error { return pingMySQL(account(addr)) })
 		if err == nil {
-			cfg := mysqlConfig(addr, "root", "test")
-			return cfg, pollMySQL(cfg, time.Minute)
+			return account(addr), nil
 		}
 		failed = append(failed, fmt.Errorf("container: %w", err))
 	}
@@ -151,21 +152,13 @@ func asRoot() []string {
 }
 
 func pingMySQL(cfg *mysql.Config) error {
-	db, err := sql.Open("mysql", cfg.FormatDSN())
+	cfg = cfg.Clone()
+	cfg.Logger = &mysql.NopLogger{} // a server that is starting is nothing to write about
+	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return err
 	}
+	db := sql.OpenDB(connector)
 	defer func() { _ = db.Close() }()
 	return db.Ping()
-}
-
-func pollMySQL(cfg *mysql.Config, within time.Duration) error {
-	deadline := time.Now().Add(within)
-	for {
-		err := pingMySQL(cfg)
-		if err == nil || time.Now().After(deadline) {
-			return err
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
 }

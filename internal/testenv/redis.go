@@ -53,9 +53,10 @@ func findRedis() (string, error) {
 	}
 	var failed []error
 	if dockerAnswers() {
-		addr, err := startContainer(redisImage, "6379/tcp", nil, "redis-server", "--save", "", "--appendonly", "no")
+		// Without a password a server answers the loopback alone unless told; the official image tells it itself.
+		addr, err := startContainer(redisImage, "6379/tcp", nil, pingRedis, "redis-server", "--save", "", "--appendonly", "no", "--protected-mode", "no")
 		if err == nil {
-			return addr, pingRedis(addr)
+			return addr, nil
 		}
 		failed = append(failed, fmt.Errorf("container: %w", err))
 	}
