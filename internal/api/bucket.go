@@ -246,7 +246,7 @@ func (s *server) push(ctx context.Context, name string, revision int64) model.Sy
 		s.log.WarnContext(ctx, "sync state not read", "bucket", name, "request_id", callOf(ctx).requestID, "cause", err)
 		return model.SyncState{Pending: true}
 	}
-	return model.SyncState{InstalledRevision: row.InstalledRevision, Pending: row.InstalledRevision < revision}
+	return model.SyncState{InstalledRevision: row.InstalledRevision, Pending: row.InstalledRevision < revision, LastError: row.LastError}
 }
 
 func answerBucket(ctx context.Context, b model.Bucket) *versioned[Bucket] {
@@ -265,10 +265,11 @@ func showBucket(ctx context.Context, b model.Bucket) Bucket {
 
 func showSync(revision int64, state model.SyncState) Sync {
 	if state.Pending || state.InstalledRevision < revision {
-		return Sync{
-			State: model.SyncPending, InstalledRevision: state.InstalledRevision,
-			Message: "saved; Redis does not have this revision yet and will get it as soon as it answers",
+		message := "saved; Redis does not have this revision yet and will get it by itself"
+		if state.LastError != "" { // fit for people, see reconcile
+			message = "saved; Redis does not have this revision yet: " + state.LastError
 		}
+		return Sync{State: model.SyncPending, InstalledRevision: state.InstalledRevision, Message: message}
 	}
 	return Sync{State: model.SyncSynced, InstalledRevision: state.InstalledRevision}
 }
