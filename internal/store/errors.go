@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
@@ -88,8 +89,12 @@ func translate(err error) error {
 	}
 }
 
+// tryAgainAfter is what callers are told to wait: a restart or a crowd at the connections may last longer, but asking
+// once a second harms nobody.
+const tryAgainAfter = time.Second
+
 func unavailable(cause error) error {
-	return &model.Error{Code: model.CodeUnavailable, Message: "the database does not answer now; try again", Cause: cause}
+	return &model.Error{Code: model.CodeUnavailable, Message: "the database does not answer now; try again", Cause: cause, RetryAfter: tryAgainAfter}
 }
 
 func internal(cause error) error {

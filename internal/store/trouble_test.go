@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -218,5 +219,9 @@ func TestClosedStoreSaysUnavailable(t *testing.T) {
 		ok(t, s.Close())
 		_, err = s.User(t.Context(), "alice")
 		wantCode(t, err, model.CodeUnavailable)
+		var e *model.Error
+		if !errors.As(err, &e) || e.RetryAfter <= 0 { // it becomes Retry-After of the 503
+			t.Errorf("%v does not say when to try again", err)
+		}
 	})
 }
