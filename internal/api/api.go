@@ -6,6 +6,7 @@
 package api
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -46,6 +47,8 @@ type Config struct {
 	MaxRequests int
 	// Observe is told of every answered request, with the template of its route, "" for none; nil: nobody is.
 	Observe func(method, route string, status int, took time.Duration)
+	// Trace begins the trace of a request that matched a route, and gives its id; end is told the status. nil: none.
+	Trace func(r *http.Request, route, requestID string) (_ context.Context, traceID string, end func(status int))
 	// Draining, when closed, ends the streams, which would else keep the server from stopping; nil: never.
 	Draining <-chan struct{}
 }
@@ -94,7 +97,7 @@ func (s *server) build() (*gin.Engine, *routes) {
 	engine.RedirectTrailingSlash = false
 	engine.ForwardedByClientIP = false // origin reads these headers
 	s.streams = map[string]bool{}
-	engine.Use(s.identify, s.logAccess, s.recoverPanic, s.secureAnswers, s.limitWork, endAfterChunks, refuseCrossOrigin(), refuseBadText, s.limitTime)
+	engine.Use(s.identify, s.trace, s.logAccess, s.recoverPanic, s.secureAnswers, s.limitWork, endAfterChunks, refuseCrossOrigin(), refuseBadText, s.limitTime)
 	engine.NoMethod(func(c *gin.Context) { refuse(c, codeNoMethod, "this path does not know the method") })
 	engine.NoRoute(s.elsewhere)
 	r := newRoutes(s, engine)

@@ -12,6 +12,7 @@ import (
 // call is what is known about one request beside its input: where it comes from, and who makes it.
 type call struct {
 	requestID string
+	traceID   string // "": not traced
 	address   string
 	https     bool // the browser speaks HTTPS, to us or to a trusted proxy
 	userAgent string

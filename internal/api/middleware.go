@@ -38,6 +38,20 @@ func (s *server) identify(c *gin.Context) {
 	c.Next()
 }
 
+// trace makes a request part of a trace: the caller's, where it names one. What matches no route is not traced, nor are
+// health checks, and answers that take as long as they take: a live stream would be a span of hours.
+func (s *server) trace(c *gin.Context) {
+	route := c.FullPath()
+	if s.Trace == nil || !strings.HasPrefix(route, prefix) || s.streams[route] {
+		return
+	}
+	call := callOf(c.Request.Context())
+	ctx, traceID, end := s.Trace(c.Request, route, call.requestID)
+	defer func() { end(c.Writer.Status()) }()
+	call.traceID, c.Request = traceID, c.Request.WithContext(ctx)
+	c.Next()
+}
+
 // logAccess writes one line for each request; reads that went well only at debug, for the console asks every second.
 // Queries, headers and bodies stay out of it: they may hold secrets.
 func (s *server) logAccess(c *gin.Context) {
@@ -56,11 +70,16 @@ func (s *server) logAccess(c *gin.Context) {
 	case read && c.Writer.Status() < http.StatusBadRequest:
 		level = slog.LevelDebug
 	}
-	s.log.LogAttrs(ctx, level, "request",
+	line := []slog.Attr{
 		slog.String("request_id", call.requestID), slog.String("method", c.Request.Method),
 		slog.String("path", clip(c.Request.URL.Path)), slog.Int("status", c.Writer.Status()),
 		slog.Int("bytes", max(c.Writer.Size(), 0)), slog.Duration("took", time.Since(start)),
-		slog.String("user", call.principal.Name), slog.String("token", call.principal.Token), slog.String("address", call.address))
+		slog.String("user", call.principal.Name), slog.String("token", call.principal.Token), slog.String("address", call.address),
+	}
+	if call.traceID != "" {
+		line = append(line, slog.String("trace_id", call.traceID))
+	}
+	s.log.LogAttrs(ctx, level, "request", line...)
 }
 
 // recoverPanic answers a panic with a 500 that tells nothing, and logs what happened.

@@ -7,6 +7,7 @@ import (
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/reconcile"
 	"github.com/headgate/headgate/internal/store"
+	"github.com/headgate/headgate/internal/telemetry"
 )
 
 // The consumers' interfaces are satisfied here or by the packages themselves.
@@ -26,6 +27,7 @@ var (
 type pusher struct {
 	reconciler *reconcile.Reconciler
 	observe    func(took time.Duration, err error) // is told of every push; nil: nobody is
+	tracing    *telemetry.Tracing                  // nil: nothing is traced
 }
 
 // healthTimeout bounds each question to a part, so that the System page comes even when a part hangs.

@@ -54,7 +54,8 @@ type App struct {
 	certificates *certificates // nil: plain HTTP
 	webhooks     *webhook.Deliverer
 	metrics      *telemetry.Metrics
-	debug        *debugServer // nil: figures and profiles are not served
+	tracing      *telemetry.Tracing // nil: nothing is traced
+	debug        *debugServer       // nil: figures and profiles are not served
 	roller       *figures.Roller
 	draining     chan struct{} // closed when the server begins to stop
 }
@@ -84,6 +85,9 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.openMetrics()
+	if err = a.openTracing(ctx); err != nil {
+		return err
+	}
 	if err = a.openDebug(ctx); err != nil {
 		return err
 	}
@@ -95,7 +99,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openRedis(); err != nil {
 		return err
 	}
-	if a.store, err = openStore(ctx, a.cfg, a.log); err != nil {
+	if a.store, err = openStore(ctx, a.cfg, a.log, a.traceStore()); err != nil {
 		return err
 	}
 	if found, err := a.engine.Health(ctx); err != nil {
@@ -116,10 +120,10 @@ func (a *App) open(ctx context.Context) error {
 }
 
 // openStore opens the database, embedded or real, and brings its schema up to date.
-func openStore(ctx context.Context, cfg Config, log *slog.Logger) (*store.Store, error) {
-	opened := store.Config{MySQLDSN: cfg.MySQLDSN, Log: log}
+func openStore(ctx context.Context, cfg Config, log *slog.Logger, trace store.Trace) (*store.Store, error) {
+	opened := store.Config{MySQLDSN: cfg.MySQLDSN, Log: log, Trace: trace}
 	if cfg.Embedded {
-		opened = store.Config{SQLitePath: filepath.Join(cfg.DataDir, "headgate.db"), Log: log}
+		opened.SQLitePath = filepath.Join(cfg.DataDir, "headgate.db") // Validate saw that there is no DSN
 	}
 	s, err := store.Open(ctx, opened)
 	if model.CodeOf(err) == model.CodeInvalid {
@@ -147,6 +151,9 @@ func (a *App) openRedis() error {
 	rdb, err := connectRedis(url)
 	if err != nil {
 		return err
+	}
+	if a.tracing != nil {
+		rdb.AddHook(redisSteps{a.tracing})
 	}
 	a.rdb = rdb
 	a.engine = bucket.New(rdb, a.cfg.RedisPrefix)
@@ -177,10 +184,10 @@ func (a *App) wire(ctx context.Context) error {
 	a.draining = make(chan struct{})
 	handler := api.New(api.Config{
 		Webhooks: webhookCalls{a.webhookGuard(), webhook.NewSender(a.webhookGuard(), time.Now)},
-		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler, a.metrics.Push}, Overlay: a.reconciler, Live: live{a.engine}, Health: health{a}, Sync: syncer{a.reconciler, a.engine},
+		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler, a.metrics.Push, a.tracing}, Overlay: a.reconciler, Live: live{a.engine}, Health: health{a}, Sync: syncer{a.reconciler, a.engine},
 		Figures: figures.Reader{Engine: a.engine, Roller: a.roller}, Draining: a.draining,
 		Console: web.Handler(), Log: a.log, Embedded: a.cfg.Embedded, TrustedProxies: a.cfg.TrustedProxies,
-		ProxyHeader: a.cfg.ProxyHeader, MaxRequests: a.cfg.MaxRequests, Observe: a.metrics.Request,
+		ProxyHeader: a.cfg.ProxyHeader, MaxRequests: a.cfg.MaxRequests, Observe: a.metrics.Request, Trace: a.traceRequest(),
 		SecureCookies: a.cfg.SecureCookies, SignOn: signOn, LocalLoginOff: !a.cfg.LocalLogin,
 	})
 	a.server = api.NewServer(a.metrics.Watch(handler), a.log)
@@ -284,6 +291,9 @@ func (a *App) Close() {
 	}
 	if a.store != nil {
 		_ = a.store.Close()
+	}
+	if a.tracing != nil {
+		a.tracing.Close()
 	}
 	if a.unlock != nil {
 		a.unlock()

@@ -77,7 +77,7 @@ func openDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*store.Sto
 	if cfg.MySQLDSN == "" {
 		return nil, errors.New("HEADGATE_MYSQL_DSN is not set, e.g. user:password@tcp(127.0.0.1:3306)/headgate")
 	}
-	return openStore(ctx, cfg, log)
+	return openStore(ctx, cfg, log, nil)
 }
 
 func withBoth(ctx context.Context, cfg Config, log *slog.Logger, act func(*store.Store, *reconcile.Reconciler) (string, error)) (string, error) {

@@ -49,6 +49,8 @@ type Config struct {
 	DebugListen string // host:port of figures and profiles; empty: not served
 	DebugToken  string // what they are asked for with; needed beyond the loopback
 
+	OTLPEndpoint string // URL of a collector that gets traces over OTLP/HTTP; empty: OpenTelemetry's own variables say
+
 	RepairInterval time.Duration // how often all of Redis is compared with the database
 	LogLevel       slog.Level
 	LogJSON        bool
@@ -83,7 +85,7 @@ type setting struct {
 }
 
 // settings are all of them.
-var settings = slices.Concat(baseSettings, auditSettings, oidcSettings, debugSettings)
+var settings = slices.Concat(baseSettings, auditSettings, oidcSettings, debugSettings, tracingSettings)
 
 var baseSettings = []setting{
 	{"HEADGATE_LISTEN", text(func(c *Config) *string { return &c.Listen })},

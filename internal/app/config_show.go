@@ -95,6 +95,7 @@ func shown(c *Config) map[string]string {
 		"HEADGATE_TRUSTED_PROXIES": joined(c.TrustedProxies), "HEADGATE_REPAIR_INTERVAL": c.RepairInterval.String(),
 		"HEADGATE_LOG_LEVEL": strings.ToLower(c.LogLevel.String()), "HEADGATE_LOG_FORMAT": format,
 		"HEADGATE_AUDIT_KEY": hidden(c.AuditKey), "HEADGATE_DEBUG_LISTEN": c.DebugListen, "HEADGATE_DEBUG_TOKEN": hidden(c.DebugToken),
+		"HEADGATE_OTLP_ENDPOINT": c.OTLPEndpoint,
 	}
 	maps.Copy(values, shownSignOn(c))
 	return values

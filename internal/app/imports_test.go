@@ -63,7 +63,7 @@ var mayUse = map[string][]string{
 	"github.com/alicebob/miniredis":  {"internal/app"},
 	"github.com/prometheus/":         {"client/clientprom", "internal/telemetry"},
 	"go.yaml.in/":                    {"internal/app"},
-	"go.opentelemetry.io/":           {"client/clientotel"},
+	"go.opentelemetry.io/":           {"client/clientotel", "internal/telemetry"},
 	"github.com/testcontainers/":     {},
 	"github.com/Shopify/toxiproxy/":  {},
 	"github.com/pressly/goose":       {"internal/store"},

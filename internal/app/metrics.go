@@ -75,8 +75,12 @@ func (a *App) readAudit(ctx context.Context) *telemetry.Audit {
 
 // Push is what the API asks for after a commit.
 func (p pusher) Push(ctx context.Context, name string) error {
-	began := time.Now()
+	began, end := time.Now(), func(error) {}
+	if p.tracing != nil {
+		ctx, end = p.tracing.Push(ctx, name)
+	}
 	_, err := p.reconciler.Push(ctx, name)
+	end(err)
 	if p.observe != nil && model.CodeOf(err) != model.CodeNotFound {
 		p.observe(time.Since(began), err)
 	}

@@ -62,7 +62,10 @@ func (s *Store) openMySQL(ctx context.Context, dsn string) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	s.writer, s.reader = db, db
+	s.writer, s.reader, s.system = db, db, "mysql"
+	if err := s.traceStatements(db); err != nil {
+		return err
+	}
 	// Each statement of a write sees what was committed before it, so that a check after a lock sees the truth; a read
 	// of several statements sees one moment.
 	s.writeTx = &sql.TxOptions{Isolation: sql.LevelReadCommitted}

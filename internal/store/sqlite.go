@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -61,6 +62,10 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	}
 	if err != nil {
 		return sqliteOpenError(path, err)
+	}
+	s.system = "sqlite"
+	if err := errors.Join(s.traceStatements(s.writer), s.traceStatements(s.reader)); err != nil {
+		return err
 	}
 	s.readTx = &sql.TxOptions{ReadOnly: true}
 	s.migrate = &sqliteMigrator{path: absolute}

@@ -26,6 +26,7 @@ type Config struct {
 	RotationGrace time.Duration    // how long a replaced refresh token counts as another tab's, not as reused; 0 = 10 s, < 0 = none
 	Now           func() time.Time // nil = time.Now
 	Log           *slog.Logger     // nil = slog.Default
+	Trace         Trace            // nil = nothing is traced, at no cost
 }
 
 // Bounds of one call.
@@ -45,15 +46,17 @@ type Store struct {
 	pools   []*sql.DB
 	migrate migrator
 
-	grace time.Duration
-	now   func() time.Time
-	log   *slog.Logger
+	grace  time.Duration
+	now    func() time.Time
+	log    *slog.Logger
+	trace  Trace
+	system string // kind of database, as traces name it
 }
 
 // Open connects and pings; it makes no tables. CodeInvalid for a DSN that can't be read, CodeUnavailable when the
 // database can't be reached; the error is one line without the password.
 func Open(ctx context.Context, c Config) (*Store, error) {
-	s := &Store{grace: c.RotationGrace, now: c.Now, log: c.Log}
+	s := &Store{grace: c.RotationGrace, now: c.Now, log: c.Log, trace: c.Trace}
 	if s.grace == 0 {
 		s.grace = defaultGrace
 	}

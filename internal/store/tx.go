@@ -51,7 +51,9 @@ func (s *Store) writeWithin(ctx context.Context, bound time.Duration, fn func(t 
 	}
 }
 
-func (s *Store) writeOnce(ctx context.Context, fn func(t *tx) error) error {
+func (s *Store) writeOnce(ctx context.Context, fn func(t *tx) error) (err error) {
+	ctx, end := s.traceTransaction(ctx)
+	defer func() { end(err) }()
 	return s.writer.WithContext(ctx).Transaction(func(db *gorm.DB) error {
 		t := &tx{DB: db, now: micros(s.now())}
 		if err := fn(t); err != nil {
@@ -65,7 +67,10 @@ func (s *Store) writeOnce(ctx context.Context, fn func(t *tx) error) error {
 func (s *Store) read(ctx context.Context, fn func(db *gorm.DB) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return translate(s.reader.WithContext(ctx).Transaction(fn, s.readTx))
+	ctx, end := s.traceTransaction(ctx)
+	err := s.reader.WithContext(ctx).Transaction(fn, s.readTx)
+	end(err)
+	return translate(err)
 }
 
 // readOne runs fn, which makes a single statement, without the cost of a transaction.

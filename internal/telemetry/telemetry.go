@@ -1,6 +1,6 @@
-// Package telemetry is what the admin server tells Prometheus about itself. What happens is counted when it happens
-// (requests, logins, pushes, passes); what is the case is read when Prometheus asks (readings.go). No label takes a value
-// that a caller chooses.
+// Package telemetry is what the admin server tells Prometheus about itself, and the traces of requests that it sends over
+// OTLP (tracing.go). What happens is counted when it happens (requests, logins, pushes, passes); what is the case is read
+// when Prometheus asks (readings.go). No label takes a value that a caller chooses.
 package telemetry
 
 import (
