@@ -197,7 +197,7 @@ func (a *App) wire(ctx context.Context) error {
 // demo tells whether sample data and traffic belong to this server: only ever on embedded parts.
 func (a *App) demo() bool { return a.cfg.Embedded && a.cfg.Demo }
 
-// RedisURL is where SDKs connect to, without a password.
+// RedisURL is where SDKs connect to: the embedded Redis, or what the setting says, a password with it.
 func (a *App) RedisURL() string {
 	if a.mini != nil {
 		return "redis://" + a.mini.Addr() + "/0"
