@@ -29,10 +29,14 @@ export function fieldErrorsOf(error: unknown): FieldProblem[] {
   return error instanceof ApiError ? error.fields : [];
 }
 
-/** Puts the focus on the first input that is marked invalid, once the marks are on the page. */
-export function focusFirstInvalid(form: HTMLElement | null): void {
+// Mantine marks text inputs by the first, radio buttons by the others.
+const invalid = '[aria-invalid="true"], input[data-error="true"], [data-error="true"] input, [data-invalid="true"] input';
+
+/** Puts the focus on the first input that is marked invalid, once the marks are on the page: within so many frames. */
+export function focusFirstInvalid(form: HTMLElement | null, frames = 60): void {
   requestAnimationFrame(() => {
-    // Mantine marks text inputs by the first, radio buttons by the second.
-    form?.querySelector<HTMLElement>('[aria-invalid="true"], input[data-error="true"], [data-error="true"] input, [data-invalid="true"] input')?.focus();
+    const first = form?.querySelector<HTMLElement>(invalid);
+    if (first) first.focus();
+    else if (frames > 1) focusFirstInvalid(form, frames - 1);
   });
 }

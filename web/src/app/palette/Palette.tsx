@@ -20,8 +20,9 @@ interface PaletteProps {
 /** Search over pages, actions and buckets; everything in it is reached by the keyboard alone. */
 export function Palette({ opened, onClose, onHelp }: PaletteProps) {
   const { t } = useTranslation();
+  // Without a transition: one opened again while it still faded away kept what was typed before, and took no focus.
   return (
-    <Modal.Root opened={opened} onClose={onClose} padding={0} size={600} yOffset="12vh" transitionProps={{ duration: 80 }}>
+    <Modal.Root opened={opened} onClose={onClose} padding={0} size={600} yOffset="12vh" transitionProps={{ duration: 0 }}>
       <Modal.Overlay />
       <Modal.Content aria-label={t('palette.title')}>
         <Modal.Body>
