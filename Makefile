@@ -60,6 +60,11 @@ bench-sync: ## Measure how soon Redis follows the database, with 100,000 buckets
 	@scripts/deps.sh redis mariadb
 	go test -run '^$$' -bench . -benchtime 1x -timeout 20m ./internal/e2e/syncbench
 
+.PHONY: bench-api
+bench-api: ## Measure the API with 100,000 buckets and a history of a million rows, about 3 minutes
+	@scripts/deps.sh redis mariadb
+	go test -run '^$$' -bench . -benchtime 1x -timeout 20m -v ./internal/e2e/apibench
+
 .PHONY: openapi
 openapi: ## Write docs/openapi.json anew from the routes
 	go run ./cmd/admin openapi > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json

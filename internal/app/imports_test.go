@@ -44,6 +44,7 @@ var mayImport = []struct {
 	{"internal/testenv/seed", []string{"internal/model", "internal/audit"}},
 	{"internal/e2e", []string{"*", "internal/*", "client/*"}},
 	{"internal/e2e/syncbench", []string{"internal/*"}},
+	{"internal/e2e/apibench", []string{"internal/*"}},
 	{"internal/e2e/topology", []string{"internal/*", "client"}},
 	{"test/oidc", []string{"internal/app", "internal/auth", "internal/testenv"}},
 	{"scripts/testreport", nil},
