@@ -54,6 +54,9 @@ const (
 	ActionWebhookRedeliver Action = "webhook.redeliver"
 	ActionBreakGlassStart  Action = "break_glass.start" // mode enforce acts as shadow, for what its target names
 	ActionBreakGlassEnd    Action = "break_glass.end"
+	ActionAlertRules       Action = "alert.rules"     // of a bucket: when its owners are told
+	ActionAlertStarted     Action = "alert.started"   // by SystemActor: a rule's share was reached for its time
+	ActionAlertEnded       Action = "alert.ended"     // by SystemActor; its after has the cause
 	ActionWebhookFailing   Action = "webhook.failing" // by SystemActor: given up after three days of failed attempts
 )
 
