@@ -17,14 +17,14 @@ const (
 
 // Bounds of alerts.
 const (
-	AlertRulesBound     = 10      // rules of one bucket
-	AlertMinutesBound   = 24 * 60 // the longest time for which a share must be reached
-	AlertEndMinutesLow  = 5       // an alert ends after at least so many minutes below
-	AlertEndMinutesHigh = 30      // and at most so many
-	AlertRestMinutes    = 15      // at least so many between two starts of one rule
-	AlertsOpenPage      = PageMax // open alerts that one list shows
-	AlertsKept          = 30 * 24 // hours for which ended alerts are listed
-	percentBound        = 100     // of a rule
+	AlertRulesBound     = 10                  // rules of one bucket
+	AlertMinutesBound   = 24 * 60             // the longest time for which a share must be reached
+	AlertEndMinutesLow  = 5                   // an alert ends after at least so many minutes below
+	AlertEndMinutesHigh = 30                  // and at most so many
+	AlertRestMinutes    = 15                  // at least so many between two starts of one rule
+	AlertGapMinutes     = 10                  // after more unknown minutes than these a count begins anew
+	AlertsKept          = 30 * 24 * time.Hour // for which ended alerts are listed
+	percentBound        = 100                 // of a rule
 	alertRulesWhat      = "the alert rules"
 	alertGaugeMinute    = time.Minute // what renews within it is measured by its flow
 )
@@ -172,13 +172,13 @@ const (
 	AlertDeleted     AlertCause = "bucket_deleted"
 )
 
-// AlertStep moves one rule on. It applies only where the rule's state is still From.
+// AlertStep moves one rule on. It applies only where the rule and its state are still as it says.
 type AlertStep struct {
-	RuleID int64
-	From   AlertState
-	To     AlertState // Open is not looked at
-	Start  bool
-	End    AlertCause // "" = the alert does not end
+	Rule  AlertRule
+	From  AlertState
+	To    AlertState // Open is not looked at
+	Start bool
+	End   AlertCause // "" = the alert does not end
 }
 
 // Alert is one telling: an alert that is open, or was.
@@ -211,8 +211,7 @@ type AlertQuery struct {
 	Mine   bool   // only those
 	Open   bool   // only open ones
 	Bucket string // only of this one; "" = all
-	Cursor string
-	Limit  int // 1..200; 0 = 50
+	Limit  int    // 1..200; 0 = 50
 }
 
 // Validate checks the bounds; the error is CodeInvalid and names each broken field.

@@ -37,6 +37,11 @@ func (s *Store) CreateBucket(ctx context.Context, name string, d model.Definitio
 
 // createBucket makes a row, new or of a deleted bucket, that of a living one.
 func (t *tx) createBucket(row *bucketRow, d *model.Definition, o model.Origin) (model.Bucket, error) {
+	if row.ID != 0 {
+		if err := t.forgetAlerts(row.ID); err != nil {
+			return model.Bucket{}, err
+		}
+	}
 	row.Deleted, row.CreatedBy, row.CreatedAt, row.CreatedRevision = false, o.Actor, t.now, row.Revision+1
 	return t.saveBucket(row, d, o, model.Change{Action: model.ActionBucketCreate})
 }
@@ -82,6 +87,9 @@ func (t *tx) deleteBucket(row *bucketRow, before *model.Definition, o model.Orig
 	}
 	// The owners stay: they may restore the bucket.
 	if err := t.clearLists(row.ID, &bucketApp{}, &bucketLabel{}); err != nil {
+		return err
+	}
+	if err := t.endAlerts(row, o); err != nil {
 		return err
 	}
 	return t.recordBucket(row, o, model.Change{Action: model.ActionBucketDelete, Before: model.DefinitionJSON(before)})
