@@ -16,6 +16,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/headgate/headgate/internal/alert"
 	"github.com/headgate/headgate/internal/api"
 	"github.com/headgate/headgate/internal/audit"
 	"github.com/headgate/headgate/internal/auth"
@@ -57,6 +58,7 @@ type App struct {
 	tracing      *telemetry.Tracing // nil: nothing is traced
 	debug        *debugServer       // nil: figures and profiles are not served
 	roller       *figures.Roller
+	alerts       *alert.Watcher
 	draining     chan struct{} // closed when the server begins to stop
 }
 
@@ -181,6 +183,7 @@ func (a *App) wire(ctx context.Context) error {
 	}
 	a.openWebhooks()
 	a.roller = figures.New(figures.Config{Store: a.store, Engine: a.engine, Log: a.log})
+	a.openAlerts()
 	a.draining = make(chan struct{})
 	handler := api.New(api.Config{
 		Webhooks: webhookCalls{a.webhookGuard(), webhook.NewSender(a.webhookGuard(), time.Now)},
@@ -214,6 +217,7 @@ func (a *App) Run(ctx context.Context) error {
 	parts.Go(func() { a.people.KeepKeys(background) })
 	parts.Go(func() { a.webhooks.Run(background) })
 	parts.Go(func() { a.roller.Run(background) })
+	parts.Go(func() { a.alerts.Run(background) })
 	parts.Go(func() { a.recorder.Run(background) })
 	parts.Go(func() { a.chain.run(background) })
 	if a.certificates != nil {

@@ -30,6 +30,7 @@ var mayImport = []struct {
 	{"internal/reconcile", []string{"internal/model", "internal/bucket"}},
 	{"internal/api", []string{"internal/model", "internal/auth", "internal/audit"}},
 	{"internal/webhook", []string{"internal/model"}},
+	{"internal/alert", []string{"internal/model"}},
 	{"internal/telemetry", nil},
 	{"client", []string{"internal/bucket"}},
 	{"client/httplimit", []string{"client"}},
