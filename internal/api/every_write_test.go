@@ -40,6 +40,11 @@ var bucketWrites = []write{
 		rows: []string{"bucket.update bucket made"},
 	},
 	{
+		route: "PUT /api/v1/buckets/:name/alert-rules", who: root, path: "/buckets/made/alert-rules", match: "1",
+		body: map[string]any{"rules": []any{map[string]any{"kind": "limited_share", "percent": 5, "minutes": 3}}},
+		rows: []string{"alert.rules bucket made"},
+	},
+	{
 		route: "POST /api/v1/buckets/:name/rollback", who: root, path: "/buckets/made/rollback", match: "2", body: map[string]any{"revision": 1, "reason": "back"},
 		rows: []string{"bucket.rollback bucket made"},
 	},

@@ -59,6 +59,10 @@ var walk = []struct {
 	{"PUT", "/buckets/" + theBucket, definition(map[string]any{"owners": []string{bob}}), "401 404 403 403 412 404 403 412 401", "403 412 403 403", "403 403 403 403"},
 	{"DELETE", "/buckets/" + theBucket + "?reason=x", nil, "401 404 403 403 412 404 403 412 401", "403 412 403 403", "403 403 403 403"},
 
+	{"GET", "/buckets/" + theBucket + "/alert-rules", nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},
+	{"PUT", "/buckets/" + theBucket + "/alert-rules", map[string]any{"rules": []any{}}, "401 404 403 403 412 404 403 412 401", "403 412 403 403", "403 403 403 403"},
+	{"GET", "/alerts", nil, "401 200 200 200 200 200 200 200 401", "200 200 200 403", "200 200 200 403"},
+
 	{"GET", "/buckets/" + theBucket + "/revisions/1", nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},
 	{"GET", "/buckets/" + theBucket + "/revisions/1/compare/1", nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},
 	{"GET", "/buckets/" + theBucket + "/as-of?at=2020-01-01T00:00:00Z", nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},

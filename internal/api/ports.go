@@ -21,6 +21,7 @@ type Store interface {
 	UsageStore
 	WebhookStore
 	OverlayStore
+	AlertStore
 }
 
 // BucketStore keeps buckets.

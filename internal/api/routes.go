@@ -16,6 +16,7 @@ func (s *server) routes(r *routes) {
 	s.signOnRoutes(r)
 	s.accountRoutes(r)
 	s.bucketRoutes(r)
+	s.alertRoutes(r)
 	s.appRoutes(r)
 	s.peopleRoutes(r)
 	s.auditRoutes(r)
@@ -53,6 +54,13 @@ func (s *server) bucketRoutes(r *routes) {
 	get(r, "/buckets/{name}/sync", auth.BucketSee, s.bucketSync, "bucketSync", "Where a bucket's last edit has arrived: in Redis, and at each SDK instance")
 	get(r, "/buckets/{name}/usage", auth.BucketSee, s.bucketUsage, "bucketUsage", "Permits granted and limited per minute and app")
 	get(r, "/buckets/{name}/live", auth.BucketSee, s.bucketLive, "bucketLive", "What Redis has of a bucket now")
+}
+
+// alertRoutes are about when owners are told.
+func (s *server) alertRoutes(r *routes) {
+	get(r, "/buckets/{name}/alert-rules", auth.BucketSee, s.getAlertRules, "getAlertRules", "When the owners of a bucket are told, and what is open")
+	put(r, "/buckets/{name}/alert-rules", auth.BucketEdit, s.setAlertRules, "setAlertRules", "Replace the alert rules of a bucket")
+	get(r, "/alerts", auth.BucketSee, s.listAlerts, "listAlerts", "Alerts of the buckets that one may see: the open ones, then those of the last 30 days, each the newest first")
 }
 
 // appRoutes are about apps and their members.
