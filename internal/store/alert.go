@@ -136,15 +136,15 @@ func (s *Store) Alerts(ctx context.Context, q model.AlertQuery) ([]model.Alert, 
 			return err
 		}
 		var rows []struct {
-			alertRow
-			Name string
-			Mine bool
+			Alert alertRow `gorm:"embedded"`
+			Name  string
+			Mine  bool
 		}
 		const owned = "EXISTS (SELECT 1 FROM bucket_owners WHERE bucket_owners.bucket_id = buckets.id AND bucket_owners.user_id = ?)"
 		err = query.Select("alerts.*, buckets.name AS name, "+owned+" AS mine", user).
 			Order("alerts.open_rule IS NULL, alerts.started_at DESC, alerts.id DESC").Limit(limitOf(q.Limit)).Find(&rows).Error
 		for i := range rows {
-			alert := rows[i].alert(rows[i].Name)
+			alert := rows[i].Alert.alert(rows[i].Name)
 			alert.Mine = rows[i].Mine
 			found = append(found, alert)
 		}

@@ -67,6 +67,10 @@ export const router = createBrowserRouter([
             lazy: async () => ({ Component: (await import('@/features/overview/OverviewPage')).OverviewPage }),
           },
           {
+            path: 'alerts',
+            lazy: async () => ({ Component: (await import('@/features/alerts/AlertsPage')).AlertsPage }),
+          },
+          {
             path: 'system',
             lazy: async () => ({ Component: (await import('@/features/system/SystemPage')).SystemPage }),
           },

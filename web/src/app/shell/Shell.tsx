@@ -6,6 +6,7 @@ import { Link, Outlet, useLocation } from 'react-router';
 import { useMe } from '@/lib/api/me';
 import { Logo } from '@/components/Logo';
 import { PageLoader } from '@/app/PageLoader';
+import { AlertBell } from './AlertBell';
 import { BreakGlassBanner } from './BreakGlassBanner';
 import { ConnectionBanner } from './ConnectionBanner';
 import { Navigation } from './Navigation';
@@ -68,6 +69,7 @@ export function Shell() {
           </Group>
           <Group gap={4} wrap="nowrap">
             <SearchButton onClick={openPalette} />
+            <AlertBell />
             <LanguageMenu />
             <SchemeMenu />
             <UserMenu onHelp={openHelp} />

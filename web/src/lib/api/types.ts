@@ -2,6 +2,10 @@ import type { components } from './schema.gen';
 
 type Schemas = components['schemas'];
 
+export type Alert = Schemas['Alert'];
+export type AlertRule = Schemas['AlertRule'];
+export type AlertRuleInput = Schemas['AlertRuleFields'];
+export type AlertRules = Schemas['AlertRules'];
 export type App = Schemas['App'];
 export type BreakGlass = Schemas['BreakGlass'];
 export type Bucket = Schemas['Bucket'];

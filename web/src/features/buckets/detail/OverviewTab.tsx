@@ -10,6 +10,7 @@ import { useChart } from '@/features/buckets/live/use-chart';
 import { AppShares } from './AppShares';
 import { Instances } from './Instances';
 import { LimitedKeys } from './LimitedKeys';
+import { OpenAlerts } from './OpenAlerts';
 
 /** What happens in the bucket now, and whose it is. */
 export function OverviewTab({ bucket }: { bucket: Bucket }) {
@@ -17,6 +18,7 @@ export function OverviewTab({ bucket }: { bucket: Bucket }) {
   const chart = useChart(bucket);
   return (
     <Stack gap="lg">
+      <OpenAlerts bucket={bucket.name} />
       <LivePanel bucket={bucket} chart={chart} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <AppShares rows={chart.usage.data?.items} range={chart.range} />

@@ -6,6 +6,7 @@ import { allApps } from '@/lib/definition';
 import { ActionButton } from '@/components/ActionButton';
 import { Section } from '@/components/Section';
 import { Affected } from './Affected';
+import { AlertsSection } from './AlertsSection';
 import { DeleteSection } from './DeleteSection';
 import { SwitchSection } from './SwitchSection';
 
@@ -41,6 +42,7 @@ export function SettingsTab({ bucket }: { bucket: Bucket }) {
           )}
         </Section>
       </SimpleGrid>
+      <AlertsSection bucket={bucket} />
       <div>
         <Title order={2} size="h4" mb="xs">
           {t('settings.danger')}

@@ -1,3 +1,4 @@
+import { alerts } from './alerts';
 import { buckets } from './buckets';
 import { common } from './common';
 import { figures } from './figures';
@@ -8,4 +9,4 @@ import { people } from './people';
 import { shell } from './shell';
 import { tokens } from './tokens';
 
-export default { ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...tokens };
+export default { ...alerts, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...tokens };
