@@ -87,6 +87,7 @@ export const visits: Visit[] = [
     },
   },
   { name: 'overview', path: '/overview', who: 'owner' },
+  { name: 'alerts', path: '/alerts', who: 'owner' },
   { name: 'profile', path: '/profile', who: 'owner' },
   { name: 'system', path: '/system', who: 'auditor' },
   {

@@ -1,10 +1,9 @@
-import { Anchor, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconBellOff } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useAlerts } from '@/lib/api/alerts';
 import type { Alert } from '@/lib/api/types';
-import { PageLoader } from '@/app/PageLoader';
 import { alertRuleText, alertValueText } from '@/components/alert-text';
 import { PageHeader } from '@/components/PageHeader';
 import { RelativeTime } from '@/components/RelativeTime';
@@ -21,7 +20,7 @@ export function AlertsPage() {
       <PageHeader title={t('alerts.title')} description={t('alerts.pageText')} />
       {alerts.data && <Lists alerts={alerts.data} />}
       {!alerts.data && alerts.error && <ErrorState error={alerts.error} onRetry={() => void alerts.refetch()} />}
-      {alerts.isPending && <PageLoader />}
+      {alerts.isPending && <Skeleton height={160} />}
     </>
   );
 }
