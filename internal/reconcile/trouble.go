@@ -11,15 +11,15 @@ import (
 )
 
 // What people read beside a pending bucket. The causes go to the log only.
-const (
-	messageSilent  = "Redis does not answer"
-	messageRefused = "Redis refused the write"
-	messageForeign = "this Redis belongs to another deployment"
-	messageFormat  = "Redis holds this bucket in the format of a newer version"
-	messageInvalid = "Redis cannot enforce this bucket: "
-	messageAlien   = "something else stands in Redis under this bucket's key"
-	messageBusy    = "the bucket kept changing while it was pushed"
-	messageOther   = "the push failed; the log of the admin server has the cause"
+var (
+	messageSilent  = model.SyncSilent.Message()
+	messageRefused = model.SyncRefused.Message()
+	messageForeign = model.SyncForeign.Message()
+	messageFormat  = model.SyncFormat.Message()
+	messageInvalid = model.SyncInvalid.Message()
+	messageAlien   = model.SyncAlien.Message()
+	messageBusy    = model.SyncBusy.Message()
+	messageOther   = model.SyncOther.Message()
 )
 
 // errRedis is in the chain of every error that Redis caused, to tell its trouble from the database's.
