@@ -20,8 +20,22 @@ const pushTimeoutDown = 250 * time.Millisecond
 type outcome struct {
 	revision int64 // that Redis has now
 	did      deed
-	lost     bool // Redis had lost the definition
-	raised   bool // the database's revision was lifted above the one of Redis
+	lost     bool     // Redis had lost the definition
+	raised   bool     // the database's revision was lifted above the one of Redis
+	drift    []string // the fields for which it was
+}
+
+// fields tells in what Redis differed before.
+func (o *outcome) fields() []string {
+	switch {
+	case o.raised:
+		return o.drift
+	case o.did == didRemove:
+		return []string{"deleted"}
+	case o.lost:
+		return []string{"missing"}
+	}
+	return []string{"revision"}
 }
 
 type deed int
@@ -165,7 +179,8 @@ func (r *Reconciler) write(ctx context.Context, deployment string, row model.Syn
 
 // raise lifts the row above what Redis has. The store does nothing when the row rose meanwhile by itself.
 func (r *Reconciler) raise(ctx context.Context, row model.SyncRow, found reading, done *outcome) error {
-	fields := strings.Join(drift(row, found), ",")
+	differs := drift(row, found)
+	fields := strings.Join(differs, ",")
 	if done.raised && done.did != didNothing {
 		return fmt.Errorf("bucket %q differs in %s from what was just written", row.Name, fields)
 	}
@@ -177,7 +192,10 @@ func (r *Reconciler) raise(ctx context.Context, row model.SyncRow, found reading
 	if err != nil || !raised {
 		return err
 	}
-	done.raised = true
+	if found.Revision > row.Revision {
+		differs = append([]string{"revision"}, differs...)
+	}
+	done.raised, done.drift = true, differs
 	r.log.Warn("Redis held another definition; the revision was raised above it", "bucket", row.Name,
 		"database_revision", row.Revision, "redis_revision", found.Revision, "revision", revision, "fields", fields)
 	return nil

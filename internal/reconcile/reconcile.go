@@ -121,6 +121,7 @@ type Reconciler struct {
 
 	mu       sync.Mutex
 	status   Status
+	drifted  []Drifted         // found by the present comparison, at most DriftShown
 	repaired []repaired        // by the present pass, to be recorded at its end
 	fell     bool              // marksFell has seen a mark go
 	standing map[int]time.Time // the marks that Redis is known to have had, by slot

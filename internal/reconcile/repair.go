@@ -23,6 +23,9 @@ func (r *Reconciler) repair(ctx context.Context, deployment string) error {
 		return err
 	}
 	before, after := r.Status(), ""
+	r.mu.Lock()
+	r.drifted = nil // of a comparison that was broken off
+	r.mu.Unlock()
 	next := func(ctx context.Context) (page, bool, error) {
 		rows, err := r.store.SyncRows(ctx, after, rowPage)
 		if err != nil || len(rows) == 0 {

@@ -2,6 +2,8 @@ package reconcile_test
 
 import (
 	"fmt"
+	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +42,22 @@ func TestDriftIsMendedFieldByField(t *testing.T) {
 		if s := r.Status(); s.Mended != int64(len(drifts)+1) || s.Raised != s.Mended {
 			t.Errorf("status %+v", s)
 		}
+		s := r.Status()
+		told := map[string]string{}
+		for _, one := range s.Drift {
+			told[one.Name] = strings.TrimPrefix(strings.Join(one.Fields, ","), "head,") // the copy beside the fields was not changed with them
+		}
+		want := map[string]string{
+			"max": "max_permits", "rate": "rate", "period": "period", "partition": "partition", "mode": "mode", "wait": "max_wait",
+			"failure": "on_redis_failure", "loss": "after_loss", "app": "apps", "app-gone": "apps",
+		}
+		if !maps.Equal(told, want) || !s.LastDrift.Equal(s.LastRepair) {
+			t.Errorf("the drift told is %v, want %v", told, want)
+		}
 		w.repair(r)
+		if again := r.Status(); len(again.Drift) != len(s.Drift) || !again.LastDrift.Equal(s.LastDrift) || again.Drifted != 0 {
+			t.Errorf("a repair that found nothing forgot the last drift: %+v", again)
+		}
 		if s := r.Status(); s.Mended != int64(len(drifts)+1) {
 			t.Errorf("a second repair found more: %+v", s)
 		}

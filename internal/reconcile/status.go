@@ -18,8 +18,17 @@ const (
 	StateForeign      State = "foreign"       // Redis belongs to another deployment; nothing is written until Adopt
 )
 
-// OrphansShown bounds Status.Orphans.
-const OrphansShown = 100
+// Bounds of the names in Status.
+const (
+	OrphansShown = 100
+	DriftShown   = 100
+)
+
+// Drifted is a bucket that a full comparison found to differ though no edit of it was waiting.
+type Drifted struct {
+	Name   string
+	Fields []string // as in Comparison.Drift; "revision" where Redis had an older one, whatever the fields
+}
 
 // Status is a snapshot for operators. The counts are of this process since its start; pushes by Push are not in them.
 type Status struct {
@@ -39,6 +48,9 @@ type Status struct {
 	Mended      int64 // of all these, the buckets that a repair found to differ without an edit waiting
 	Restarted   int64 // buckets whose state was restarted after a loss
 
+	LastDrift time.Time // end of the last full comparison that found something to differ; zero when none did
+	Drift     []Drifted // what it found, at most DriftShown, in the order in which it was put right
+
 	LastLoss    time.Time // when a loss of state was last found; zero when none was
 	OrphanCount int       // definitions that only Redis has, at the last repair; they are never touched
 	Orphans     []string  // their names, sorted, at most OrphansShown
@@ -52,7 +64,7 @@ func (r *Reconciler) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.status
-	s.Orphans = slices.Clone(s.Orphans)
+	s.Orphans, s.Drift = slices.Clone(s.Orphans), slices.Clone(s.Drift)
 	return s
 }
 
@@ -83,6 +95,9 @@ func (r *Reconciler) count(name string, done outcome, repair bool) {
 		}
 		if repair {
 			s.Mended++
+			if len(r.drifted) < DriftShown {
+				r.drifted = append(r.drifted, Drifted{name, done.fields()})
+			}
 		}
 	})
 }
@@ -137,6 +152,9 @@ func (r *Reconciler) noteRepair(before Status) {
 	var after Status
 	r.update(func(s *Status) {
 		s.LastRepair, s.Drifted = r.now(), s.Mended-before.Mended
+		if len(r.drifted) > 0 {
+			s.LastDrift, s.Drift, r.drifted = s.LastRepair, r.drifted, nil
+		}
 		after = *s
 	})
 	if mended := after.Mended - before.Mended; mended > 0 {
