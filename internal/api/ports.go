@@ -193,11 +193,27 @@ type Health interface {
 // System is the state of the installation. Texts are for people and hold no addresses, passwords or SQL.
 type System struct {
 	Version  string     `json:"version"`
+	Now      time.Time  `json:"now" doc:"by the clock of the server that answers"`
 	Embedded bool       `json:"embedded" doc:"for evaluation: SQLite and Redis in process"`
 	Database Part       `json:"database"`
 	Redis    Part       `json:"redis"`
 	Owner    RedisOwner `json:"owner"`
 	Pending  int64      `json:"pending" doc:"buckets whose present revision Redis is not known to have"`
+
+	Servers      []AdminServer `json:"servers" doc:"those that run, and those that fell silent within the last day; the longest running first"`
+	ServersKnown bool          `json:"servers_known" doc:"the database told them"`
+}
+
+// AdminServer is a server of Headgate, as it tells of itself in the database every 5 s.
+type AdminServer struct {
+	ID        string            `json:"id" doc:"made at its start"`
+	Host      string            `json:"host"`
+	Version   string            `json:"version"`
+	State     model.ServerState `json:"state" enum:"running,draining,silent" doc:"draining: it was told to stop and answers what it has in hand; silent: no word for 20 s"`
+	SyncState string            `json:"sync_state" doc:"of its last reconcile pass, as in /system/sync"`
+	This      bool              `json:"this" doc:"it is the one that answers"`
+	StartedAt time.Time         `json:"started_at"`
+	SeenAt    time.Time         `json:"seen_at" doc:"its last word, by its own clock"`
 }
 
 // Part is one thing that the server leans on.
@@ -205,6 +221,7 @@ type Part struct {
 	Kind     string   `json:"kind" doc:"what it is, e.g. mariadb, sqlite, redis"`
 	Version  string   `json:"version" doc:"empty when it does not answer"`
 	OK       bool     `json:"ok" doc:"it answers"`
+	TookUS   *int64   `json:"took_us" doc:"µs that it took to answer; null when it did not"`
 	Message  string   `json:"message" doc:"what is wrong, in a sentence; empty when nothing is"`
 	Warnings []string `json:"warnings" doc:"settings that are not safe, e.g. a maxmemory-policy that evicts"`
 }

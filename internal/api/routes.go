@@ -113,6 +113,7 @@ func (s *server) auditRoutes(r *routes) {
 	post(r, "/webhooks/{name}/secret", auth.WebhookManage, s.renewWebhookSecret, "renewWebhookSecret", "Give an endpoint another secret; the answer shows it this once")
 	post(r, "/webhooks/{name}/redeliver", auth.WebhookManage, s.redeliver, "redeliverWebhook", "Tell an endpoint again from a change on, or skip up to one")
 	get(r, "/system/sync", auth.SystemSee, s.systemSync, "systemSync", "How far Redis has followed the database, all in all")
+	get(r, "/system/instances", auth.SystemSee, s.systemInstances, "systemInstances", "The live SDK instances, with those that decide by an earlier revision")
 	post(r, "/system/reconcile", auth.SystemManage, s.reconcileNow, "reconcileNow", "Compare all of Redis with the database now, and put right what differs")
 	get(r, "/break-glass", auth.Known, s.listBreakGlass, "listBreakGlass", "What is in shadow by break-glass, whatever the definitions say")
 	post(r, "/break-glass", auth.BreakGlass, s.startBreakGlass, "startBreakGlass", "Put everything, or one app's calls, into shadow until that is ended", answers(http.StatusCreated))

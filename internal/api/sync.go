@@ -16,6 +16,8 @@ type Syncer interface {
 	BucketSync(ctx context.Context, name string) (BucketSync, error)
 	// SystemSync tells of all buckets, by the last passes of this server.
 	SystemSync(ctx context.Context) (SystemSync, error)
+	// Instances lists the live SDK instances, whatever they use. CodeUnavailable when Redis does not answer.
+	Instances(ctx context.Context) ([]SystemInstance, error)
 	// Reconcile makes a full pass now. CodeForeignRedis, CodeUnavailable.
 	Reconcile(ctx context.Context) error
 }
@@ -55,6 +57,29 @@ type SystemSync struct {
 	LastRepair  *time.Time `json:"last_repair" doc:"end of the last full comparison; null before the first"`
 	LastLoss    *time.Time `json:"last_loss" doc:"when a loss of state in Redis was last found; null when none was"`
 	Message     string     `json:"message" doc:"what is wrong, in a sentence; empty when nothing is"`
+
+	LastDrift      *time.Time      `json:"last_drift" doc:"end of the last full comparison that found something to differ; null when none did since this server's start"`
+	Drift          []Drifted       `json:"drift" doc:"what that one found, at most 100; empty for API tokens that may not see buckets"`
+	PendingBuckets []PendingBucket `json:"pending_buckets" doc:"the first 100 buckets that wait, those changed longest ago first; empty for API tokens that may not see buckets"`
+}
+
+// Drifted is a bucket that differed in Redis though nothing was waiting to bring it.
+type Drifted struct {
+	Bucket string   `json:"bucket"`
+	Fields []string `json:"fields" doc:"in which Redis differed; revision, deleted, missing, head or damaged stand for the whole"`
+}
+
+// PendingBucket is a bucket that waits to be brought to Redis.
+type PendingBucket struct {
+	Bucket            string           `json:"bucket"`
+	Deleted           bool             `json:"deleted" doc:"its delete is what waits"`
+	Revision          int64            `json:"revision" doc:"in the database"`
+	InstalledRevision int64            `json:"installed_revision" doc:"the newest that Redis is known to have had; 0 = none"`
+	ChangedAt         time.Time        `json:"changed_at"`
+	Reason            model.SyncReason `json:"reason" enum:",redis_down,refused,foreign,unknown_format,invalid,alien,busy,other" doc:"what holds it up; empty when nothing is known to"`
+	Message           string           `json:"message" doc:"the reason in a sentence"`
+	Attempts          int              `json:"attempts" doc:"tries that failed"`
+	NextAt            time.Time        `json:"next_at" doc:"of the next try"`
 }
 
 // ReconcileNow asks for a full pass.
@@ -92,6 +117,10 @@ func (s *server) systemSync(ctx context.Context, _ *struct{}) (*struct{ Body Sys
 		return nil, err
 	}
 	sync.OrphanNames = append([]string{}, sync.OrphanNames...)
+	if !principalOf(ctx).Everywhere(auth.BucketSee) {
+		sync.Drift, sync.PendingBuckets = nil, nil
+	}
+	sync.Drift, sync.PendingBuckets = append([]Drifted{}, sync.Drift...), append([]PendingBucket{}, sync.PendingBuckets...)
 	return &struct{ Body SystemSync }{sync}, nil
 }
 
@@ -120,7 +149,8 @@ type noSyncer struct{}
 func (noSyncer) BucketSync(context.Context, string) (BucketSync, error) {
 	return BucketSync{}, errNoSyncer
 }
-func (noSyncer) SystemSync(context.Context) (SystemSync, error) { return SystemSync{}, errNoSyncer }
-func (noSyncer) Reconcile(context.Context) error                { return errNoSyncer }
+func (noSyncer) SystemSync(context.Context) (SystemSync, error)      { return SystemSync{}, errNoSyncer }
+func (noSyncer) Instances(context.Context) ([]SystemInstance, error) { return nil, errNoSyncer }
+func (noSyncer) Reconcile(context.Context) error                     { return errNoSyncer }
 
 var errNoSyncer = model.Errorf(model.CodeUnavailable, "this server does not tell of Redis")

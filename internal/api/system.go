@@ -13,6 +13,12 @@ func (s *server) system(ctx context.Context, _ *struct{}) (*struct{ Body System 
 	state := s.Health.System(ctx)
 	state.Database.Warnings = append([]string{}, state.Database.Warnings...)
 	state.Redis.Warnings = append([]string{}, state.Redis.Warnings...)
+	state.Servers = append([]AdminServer{}, state.Servers...)
+	for i := range state.Servers {
+		one := &state.Servers[i]
+		one.StartedAt, one.SeenAt = utc(one.StartedAt), utc(one.SeenAt)
+	}
+	state.Now = s.Now().UTC()
 	return &struct{ Body System }{state}, nil
 }
 

@@ -236,6 +236,13 @@ func (s syncs) SystemSync(context.Context) (api.SystemSync, error) {
 	return api.SystemSync{State: string(status.State), Pending: status.Pending, Drifted: status.Drifted, Orphans: status.OrphanCount, OrphanNames: status.Orphans}, nil
 }
 
+func (s syncs) Instances(context.Context) ([]api.SystemInstance, error) {
+	return []api.SystemInstance{
+		{ID: "one", App: "checkout", Host: "web-1", Buckets: 2, Behind: []api.BehindBucket{{Bucket: theBucket, Revision: 1, Present: 2}}, BehindCount: 1},
+		{ID: "two", App: "other", Host: "web-2", Buckets: 1},
+	}, nil
+}
+
 func (s syncs) Reconcile(ctx context.Context) error { return s.reconciler.Repair(ctx) }
 
 type health struct{ store *store.Store }

@@ -59,6 +59,7 @@ type App struct {
 	debug        *debugServer       // nil: figures and profiles are not served
 	roller       *figures.Roller
 	alerts       *alert.Watcher
+	self         model.Server  // what this server tells of itself
 	draining     chan struct{} // closed when the server begins to stop
 }
 
@@ -185,9 +186,10 @@ func (a *App) wire(ctx context.Context) error {
 	a.roller = figures.New(figures.Config{Store: a.store, Engine: a.engine, Log: a.log})
 	a.openAlerts()
 	a.draining = make(chan struct{})
+	a.openHeartbeat()
 	handler := api.New(api.Config{
 		Webhooks: webhookCalls{a.webhookGuard(), webhook.NewSender(a.webhookGuard(), time.Now)},
-		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler, a.metrics.Push, a.tracing}, Overlay: a.reconciler, Live: live{a.engine}, Health: health{a}, Sync: syncer{a.reconciler, a.engine},
+		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler, a.metrics.Push, a.tracing}, Overlay: a.reconciler, Live: live{a.engine}, Health: health{a}, Sync: syncer{a.reconciler, a.engine, a.store},
 		Figures: figures.Reader{Engine: a.engine, Roller: a.roller}, Draining: a.draining,
 		Console: web.Handler(), Log: a.log, Embedded: a.cfg.Embedded, TrustedProxies: a.cfg.TrustedProxies,
 		ProxyHeader: a.cfg.ProxyHeader, MaxRequests: a.cfg.MaxRequests, Observe: a.metrics.Request, Trace: a.traceRequest(),
@@ -220,6 +222,7 @@ func (a *App) Run(ctx context.Context) error {
 	parts.Go(func() { a.alerts.Run(background) })
 	parts.Go(func() { a.recorder.Run(background) })
 	parts.Go(func() { a.chain.run(background) })
+	parts.Go(func() { a.beat(background) })
 	if a.certificates != nil {
 		parts.Go(func() { a.certificates.follow(background) })
 	}

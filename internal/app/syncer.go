@@ -9,6 +9,7 @@ import (
 	"github.com/headgate/headgate/internal/figures"
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/reconcile"
+	"github.com/headgate/headgate/internal/store"
 )
 
 var _ api.Syncer = syncer{}
@@ -17,6 +18,7 @@ var _ api.Syncer = syncer{}
 type syncer struct {
 	reconciler *reconcile.Reconciler
 	engine     *bucket.Engine
+	store      *store.Store
 }
 
 func (s syncer) BucketSync(ctx context.Context, name string) (api.BucketSync, error) {
@@ -44,7 +46,7 @@ func (s syncer) BucketSync(ctx context.Context, name string) (api.BucketSync, er
 	return told, nil
 }
 
-func (s syncer) SystemSync(context.Context) (api.SystemSync, error) {
+func (s syncer) SystemSync(ctx context.Context) (api.SystemSync, error) {
 	status := s.reconciler.Status()
 	told := api.SystemSync{
 		State: string(status.State), Since: status.Since.UTC(), Pending: status.Pending, Drifted: status.Drifted,
@@ -54,7 +56,39 @@ func (s syncer) SystemSync(context.Context) (api.SystemSync, error) {
 	if status.State != reconcile.StateOK {
 		told.Message = status.LastError
 	}
-	return told, nil
+	told.LastDrift = instant(status.LastDrift)
+	for _, d := range status.Drift {
+		told.Drift = append(told.Drift, api.Drifted{Bucket: d.Name, Fields: d.Fields})
+	}
+	waiting, err := s.store.PendingBuckets(ctx, pendingShown)
+	if model.CodeOf(err) == model.CodeUnavailable {
+		return told, nil // that the database is away is what the page is to tell
+	}
+	for i := range waiting {
+		told.PendingBuckets = append(told.PendingBuckets, showPending(&waiting[i], status.State))
+	}
+	return told, err
+}
+
+// pendingShown is how many waiting buckets are named.
+const pendingShown = 100
+
+// showPending tells why a bucket waits. One that was not tried yet waits for what holds up every push.
+func showPending(p *model.PendingBucket, state reconcile.State) api.PendingBucket {
+	reason, message := model.SyncReasonOf(p.LastError), p.LastError
+	if reason == model.SyncOnItsWay {
+		switch state {
+		case reconcile.StateRedisDown:
+			reason = model.SyncSilent
+		case reconcile.StateForeign:
+			reason = model.SyncForeign
+		}
+		message = reason.Message()
+	}
+	return api.PendingBucket{
+		Bucket: p.Name, Deleted: p.Deleted, Revision: p.Revision, InstalledRevision: p.InstalledRevision, ChangedAt: p.ChangedAt,
+		Reason: reason, Message: message, Attempts: p.Attempts, NextAt: p.NextAt,
+	}
 }
 
 func (s syncer) Reconcile(ctx context.Context) error { return s.reconciler.Repair(ctx) }

@@ -42,7 +42,7 @@ func newSynced(t *testing.T, config store.Config, rdb redis.UniversalClient, pre
 	_, err = s.CreateBucket(t.Context(), "api", syncedDefinition(10), byAda)
 	ok(err)
 	engine := bucket.New(rdb, prefix)
-	y := syncer{reconcile.New(reconcile.Config{Store: s, Engine: engine, Log: slog.New(slog.DiscardHandler)}), engine}
+	y := syncer{reconcile.New(reconcile.Config{Store: s, Engine: engine, Log: slog.New(slog.DiscardHandler)}), engine, s}
 	ok(y.Reconcile(t.Context()))
 	return s, y
 }
