@@ -83,6 +83,8 @@ var walk = []struct {
 	{"POST", "/users", map[string]any{"name": ann, "role": "member", "password": password}, "401 403 403 403 403 403 403 409 401", "403 403 403 403", "403 403 403 403"},
 	{"GET", "/users/names", nil, "401 403 200 200 200 200 200 200 401", "200 200 403 200", "200 200 403 200"},
 	{"GET", "/users/ann", nil, "401 403 403 403 403 403 200 200 401", "403 403 200 200", "403 403 403 403"},
+	{"GET", "/permissions", nil, "401 403 403 403 403 403 200 200 401", "403 403 200 200", "403 403 403 403"},
+	{"GET", "/users/ann/permissions?action=bucket.edit&bucket=" + theBucket, nil, "401 403 403 403 403 403 200 200 401", "403 403 200 404", "403 403 403 403"},
 	{"PUT", "/users/ann", map[string]any{"display_name": "", "role": "admin", "disabled": false}, "401 403 403 403 403 403 403 412 401", "403 403 403 403", "403 403 403 403"},
 	{"POST", "/users/ann/password", map[string]any{"password": "short"}, "401 403 403 403 403 403 403 422 401", "403 403 403 403", "403 403 403 403"},
 

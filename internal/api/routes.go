@@ -87,6 +87,8 @@ func (s *server) peopleRoutes(r *routes) {
 	post(r, "/users", auth.UserManage, s.createUser, "createUser", "Create a user", answers(http.StatusCreated))
 	get(r, "/users/names", auth.UserNames, s.userNames, "userNames", "Names of enabled users, to pick owners and members")
 	get(r, "/users/{name}", auth.UserSee, s.getUser, "getUser", "Read a user")
+	get(r, "/permissions", auth.UserSee, s.listActions, "listPermissions", "The permission table: each action with what it is asked for, and the roles and relations that give it")
+	get(r, "/users/{name}/permissions", auth.UserSee, s.why, "whyMay", "Whether a user may do something, and why")
 	put(r, "/users/{name}", auth.UserManage, s.updateUser, "updateUser", "Change a user; disabling ends its sessions")
 	post(r, "/users/{name}/password", auth.UserManage, s.setPassword, "setPassword", "Set a user's password; ends its sessions", answers(http.StatusNoContent))
 	get(r, "/users/{name}/sessions", auth.UserManage, s.userSessions, "userSessions", "List a user's sessions")
