@@ -7,8 +7,10 @@ import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, ForbiddenState } from '@/components/States';
 import { useSystem } from './api/system';
 import { BreakGlassCard } from './BreakGlassCard';
+import { InstancesCard } from './InstancesCard';
 import { OwnerCard } from './OwnerCard';
 import { PartCard } from './PartCard';
+import { ServersCard } from './ServersCard';
 import { SyncCard } from './SyncCard';
 
 /** How Headgate itself is: its parts, and whether Redis has what MySQL says. */
@@ -46,7 +48,9 @@ function Parts({ system }: { system: System }) {
         <PartCard title={t('system.database')} part={system.database} />
         <PartCard title={t('system.redis')} part={system.redis} />
       </SimpleGrid>
-      <SyncCard pending={system.pending} />
+      <SyncCard />
+      <ServersCard system={system} />
+      <InstancesCard />
       <BreakGlassCard />
       <OwnerCard owner={system.owner} />
     </Stack>

@@ -6,6 +6,8 @@ export type Alert = Schemas['Alert'];
 export type AlertRule = Schemas['AlertRule'];
 export type AlertRuleInput = Schemas['AlertRuleFields'];
 export type AlertRules = Schemas['AlertRules'];
+export type Action = Schemas['Action'];
+export type AdminServer = Schemas['AdminServer'];
 export type App = Schemas['App'];
 export type BreakGlass = Schemas['BreakGlass'];
 export type Bucket = Schemas['Bucket'];
@@ -17,9 +19,12 @@ export type Member = Schemas['Member'];
 export type NewSecret = Schemas['TokenCreated'];
 export type Session = Schemas['Session'];
 export type System = Schemas['System'];
+export type SystemInstance = Schemas['SystemInstance'];
+export type SystemSync = Schemas['SystemSync'];
 export type Token = Schemas['Token'];
 export type Tried = Schemas['Tried'];
 export type User = Schemas['User'];
+export type Why = Schemas['Why'];
 
 /** What an owner edits, with every field that the API fills in itself when it is left out. */
 export type DefinitionInput = Required<Omit<Schemas['BucketUpdate'], 'reason' | 'rate'>> & { rate: number };
