@@ -1,6 +1,6 @@
 import { Button, Group, Select } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconFilterOff, IconPlus } from '@tabler/icons-react';
+import { IconFilterOff, IconHelp, IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
@@ -19,6 +19,7 @@ import { EditUserDialog } from './EditUserDialog';
 import { PasswordDialog } from './PasswordDialog';
 import { roles } from './roles';
 import { useUserColumns } from './columns';
+import { WhyDialog } from './WhyDialog';
 
 /** The people who can log in. Auditors read it, admins manage it. */
 export function PeoplePage() {
@@ -32,6 +33,7 @@ function People() {
   const [params] = useSearchParams();
   const set = useUrlSet();
   const [creating, { open, close }] = useDisclosure();
+  const [asking, { open: ask, close: stopAsking }] = useDisclosure();
   const [editing, setEditing] = useState<User | null>(null);
   const [resetting, setResetting] = useState<User | null>(null);
   const get = (name: string) => params.get(name) ?? '';
@@ -45,13 +47,18 @@ function People() {
         title={t('people.title')}
         description={t('people.description')}
         actions={
-          <ActionButton
-            onClick={open}
-            leftSection={<IconPlus size={18} aria-hidden />}
-            denied={can(me, 'user.manage') ? undefined : t('denied.people')}
-          >
-            {t('people.create')}
-          </ActionButton>
+          <>
+            <ActionButton
+              onClick={open}
+              leftSection={<IconPlus size={18} aria-hidden />}
+              denied={can(me, 'user.manage') ? undefined : t('denied.people')}
+            >
+              {t('people.create')}
+            </ActionButton>
+            <Button variant="default" onClick={ask} leftSection={<IconHelp size={18} aria-hidden />}>
+              {t('why.title')}
+            </Button>
+          </>
         }
       />
       <Group mb="md" gap="sm" role="search">
@@ -90,6 +97,7 @@ function People() {
         />
       )}
       <CursorPager next={users.data?.next || undefined} />
+      <WhyDialog opened={asking} onClose={stopAsking} />
       <CreateUserDialog opened={creating} onClose={close} />
       <EditUserDialog user={editing} onClose={() => setEditing(null)} />
       <PasswordDialog user={resetting} onClose={() => setResetting(null)} />
