@@ -254,6 +254,15 @@ export const visits: Visit[] = [
   },
   { name: 'people-as-auditor', path: '/people', who: 'auditor' },
   {
+    name: 'people-why',
+    path: '/people',
+    who: 'auditor',
+    prepare: async (page) => {
+      await page.locator('main button:has(.tabler-icon-help)').click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
     name: 'audit',
     path: '/audit',
     who: 'auditor',

@@ -1,0 +1,70 @@
+import { connect } from 'node:net';
+import { expect, test } from '@playwright/test';
+import { logins, redisUrl } from './env';
+import { login } from './login';
+
+// An admin sees how everything stands, also while Redis does not answer, has it compared, and asks who may do what.
+
+const silence = 8_000; // ms; longer than the server waits for an answer
+
+/** Makes Redis answer nobody for a while; it goes on by itself. */
+function silenceRedis(): Promise<void> {
+  const { hostname, port } = new URL(redisUrl());
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(`CLIENT PAUSE ${silence} ALL\r\n`));
+    socket.once('data', (answer) => {
+      socket.destroy();
+      if (answer.toString().startsWith('+OK')) resolve();
+      else reject(new Error(answer.toString()));
+    });
+    socket.once('error', reject);
+  });
+}
+
+test('the System page shows the parts, tells that Redis is away, and recovers', async ({ page }) => {
+  await login(page.request, 'admin');
+  await page.goto('/system');
+  const redis = page.getByRole('region', { name: 'Redis', exact: true });
+  await expect(redis.getByText('Works', { exact: true })).toBeVisible();
+  await expect(redis.getByText(/Answered in [\d.,]+ ms/)).toBeVisible();
+  const servers = page.getByRole('region', { name: 'Servers of Headgate' });
+  await expect(servers.getByRole('row').filter({ hasText: '(answers you)' }).getByText('Runs', { exact: true })).toBeVisible();
+
+  await silenceRedis();
+  await expect(redis.getByText('Does not answer', { exact: true })).toBeVisible({ timeout: 20_000 });
+  await expect(servers.getByText('Runs', { exact: true }).first()).toBeVisible();
+  await expect(redis.getByText('Works', { exact: true })).toBeVisible({ timeout: 60_000 });
+
+  const sync = page.getByRole('region', { name: 'Definitions in Redis' });
+  await expect(sync.getByText('Equal', { exact: true })).toBeVisible({ timeout: 60_000 });
+  await sync.getByRole('button', { name: 'Reconcile now' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Reconcile now' }).click();
+  await expect(dialog.getByText('Say why; it stays in the history.')).toBeVisible();
+  await dialog.getByLabel('Reason').fill('after the outage');
+  await dialog.getByRole('button', { name: 'Reconcile now' }).click();
+  await expect(page.getByText(/^Everything was compared/)).toBeVisible({ timeout: 30_000 });
+  await expect(dialog).toBeHidden();
+});
+
+test('auditors see the System page but do not reconcile, and ask who may do what', async ({ page }) => {
+  await login(page.request, 'auditor');
+  await page.goto('/system');
+  await expect(page.getByRole('button', { name: 'Reconcile now' })).toHaveAttribute('aria-disabled', 'true');
+
+  await page.goto('/people');
+  await page.getByRole('button', { name: 'Who may do what' }).click();
+  const dialog = page.getByRole('dialog');
+  const choose = async (label: string, text: string, option: string | RegExp) => {
+    await dialog.getByRole('combobox', { name: label }).fill(text);
+    await page.getByRole('option', { name: option }).click();
+  };
+  await choose('User', logins().owner.name, logins().owner.name);
+  await choose('May do', 'Reconcile', /^Reconcile now/);
+  await expect(dialog.getByText('No', { exact: true })).toBeVisible();
+  await expect(dialog.getByText('Role admin. A platform admin can grant it.')).toBeVisible();
+  await choose('May do', 'Manage an app', /^Manage an app/);
+  await choose('App', 'checkout', 'checkout');
+  await expect(dialog.getByText('Yes', { exact: true })).toBeVisible();
+  await expect(dialog.getByText('Owner of an app: checkout')).toBeVisible();
+});
