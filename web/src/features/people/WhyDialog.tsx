@@ -74,7 +74,7 @@ function ObjectSelect({ of, value, onChange }: ObjectSelectProps) {
   const apps = useAppNames(search);
   return (
     <Select
-      label={t(of === 'bucket' ? 'field.bucket' : 'field.app')}
+      label={t(of === 'bucket' ? 'why.bucket' : 'field.app')}
       data={withChosen(of === 'bucket' ? buckets.data : apps.data, value)}
       value={value}
       onChange={onChange}

@@ -73,6 +73,7 @@ export const people = {
   why: {
     title: 'Who may do what',
     action: 'May do',
+    bucket: 'Bucket',
     yes: 'Yes',
     no: 'No',
     disabled: 'The account is disabled, so it may do nothing.',

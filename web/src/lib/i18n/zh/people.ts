@@ -75,6 +75,7 @@ export const people: typeof en = {
   why: {
     title: '谁能做什么',
     action: '可以执行的操作',
+    bucket: '限流桶',
     yes: '可以',
     no: '不可以',
     disabled: '账户已停用，不能执行任何操作。',
