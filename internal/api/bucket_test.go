@@ -213,6 +213,8 @@ func (p *leavingPusher) Push(ctx context.Context, _ string) error {
 	return nil
 }
 
+func (p *leavingPusher) PushAll(ctx context.Context, _ []string) error { return p.Push(ctx, "") }
+
 func TestBucketsAreFilteredSortedAndPaged(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		c := w.as(root)

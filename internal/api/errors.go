@@ -82,6 +82,7 @@ type Problem struct {
 	Errors     []model.FieldError `json:"errors,omitempty" doc:"each wrong field with the rule that it breaks"`
 	Permission string             `json:"permission,omitempty" doc:"with code forbidden: the permission that is missing"`
 	Current    any                `json:"current,omitempty" doc:"with code stale: the resource as it is now"`
+	Buckets    []BucketFault      `json:"buckets,omitempty" doc:"of a bulk edit: every bucket that stands in its way"`
 
 	headers http.Header
 }
@@ -162,6 +163,10 @@ func problemOf(ctx context.Context, err error) *Problem {
 	if errors.As(err, &stale) {
 		p.Current = stale.current
 		p.headers.Set("ETag", stale.etag)
+	}
+	var bulk *bulkError
+	if errors.As(err, &bulk) {
+		p.Buckets = bulk.buckets
 	}
 	return p
 }

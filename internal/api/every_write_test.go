@@ -36,7 +36,14 @@ var bucketWrites = []write{
 		rows: []string{"bucket.create bucket made"},
 	},
 	{
-		route: "PUT /api/v1/buckets/:name", who: root, path: "/buckets/made", match: "1", body: definition(map[string]any{"rate": 10, "owners": []string{root}}),
+		route: "POST /api/v1/buckets/bulk", who: root, path: "/buckets/bulk", body: map[string]any{
+			"buckets": []any{map[string]any{"name": "made", "revision": 1}, map[string]any{"name": theBucket, "revision": 1}},
+			"change":  map[string]any{"mode": "shadow"}, "reason": "try them first",
+		},
+		rows: []string{"bucket.update bucket made", "bucket.update bucket " + theBucket},
+	},
+	{
+		route: "PUT /api/v1/buckets/:name", who: root, path: "/buckets/made", match: "2", body: definition(map[string]any{"rate": 10, "owners": []string{root}}),
 		rows: []string{"bucket.update bucket made"},
 	},
 	{
@@ -45,7 +52,7 @@ var bucketWrites = []write{
 		rows: []string{"alert.rules bucket made"},
 	},
 	{
-		route: "POST /api/v1/buckets/:name/rollback", who: root, path: "/buckets/made/rollback", match: "2", body: map[string]any{"revision": 1, "reason": "back"},
+		route: "POST /api/v1/buckets/:name/rollback", who: root, path: "/buckets/made/rollback", match: "3", body: map[string]any{"revision": 1, "reason": "back"},
 		rows: []string{"bucket.rollback bucket made"},
 	},
 	{
@@ -53,7 +60,7 @@ var bucketWrites = []write{
 		rows: []string{"bucket.try bucket made"},
 	},
 	{
-		route: "DELETE /api/v1/buckets/:name", who: root, path: "/buckets/made?reason=over", match: "3",
+		route: "DELETE /api/v1/buckets/:name", who: root, path: "/buckets/made?reason=over", match: "4",
 		rows: []string{"bucket.delete bucket made"},
 	},
 	{

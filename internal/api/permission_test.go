@@ -62,6 +62,8 @@ var walk = []struct {
 	{"GET", "/buckets/" + theBucket + "/alert-rules", nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},
 	{"PUT", "/buckets/" + theBucket + "/alert-rules", map[string]any{"rules": []any{}}, "401 404 403 403 412 404 403 412 401", "403 412 403 403", "403 403 403 403"},
 	{"GET", "/alerts", nil, "401 200 200 200 200 200 200 200 401", "200 200 200 403", "200 200 200 403"},
+	{"GET", "/bucket-labels", nil, "401 200 200 200 200 200 200 200 401", "200 200 200 403", "200 200 200 403"},
+	{"POST", "/buckets/bulk", bulk(map[string]int64{theBucket: 999}, map[string]any{"mode": "off"}), "401 404 403 403 412 404 403 412 401", "403 412 403 403", "403 403 403 403"},
 
 	{"GET", "/buckets/" + theBucket + "/revisions/1", nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},
 	{"GET", "/buckets/" + theBucket + "/revisions/1/compare/1", nil, "401 404 200 200 200 404 200 200 401", "200 200 200 403", "200 200 200 403"},

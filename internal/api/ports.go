@@ -35,6 +35,15 @@ type BucketStore interface {
 	UpdateBucket(ctx context.Context, name string, base int64, d model.Definition, o model.Origin) (model.Bucket, error)
 	// DeleteBucket returns the revision of the tombstone. CodeStale.
 	DeleteBucket(ctx context.Context, name string, base int64, o model.Origin) (int64, error)
+	// BucketsNamed reads those of some buckets that are there and that the viewer may see; "" sees all.
+	BucketsNamed(ctx context.Context, viewer string, names []string) ([]model.Bucket, error)
+	// UpdateBuckets makes one change to each of many buckets or, on any error, to none; a dry run only tells. CodeStale
+	// when one is not at its revision.
+	UpdateBuckets(ctx context.Context, targets []model.BulkTarget, c model.BulkChange, o model.Origin, dryRun bool) (model.BulkResult, error)
+	// BucketLabels counts the labels of the buckets that the viewer may see; "" sees all.
+	BucketLabels(ctx context.Context, q model.LabelQuery) ([]model.LabelCount, error)
+	// SyncHeadsOf says how far Redis has followed some names; those that never existed are left out.
+	SyncHeadsOf(ctx context.Context, names []string) (map[string]model.SyncHead, error)
 	// SyncRow says how far Redis has followed a name, deleted or not.
 	SyncRow(ctx context.Context, name string) (model.SyncRow, error)
 }
@@ -148,6 +157,8 @@ type WebhookStore interface {
 // failure is no failure of the request, for the outbox brings the bucket to Redis later.
 type Pusher interface {
 	Push(ctx context.Context, name string) error
+	// PushAll does it for many, in about the time of one.
+	PushAll(ctx context.Context, names []string) error
 }
 
 // Live reads from Redis. Its errors reach the user as CodeUnavailable without their text.

@@ -170,6 +170,9 @@ func (s *server) recordRefusal(ctx context.Context, method, path string, p *Prob
 	switch name, _ := ctx.Value(targetKey{}).(string); {
 	case strings.HasPrefix(path, prefix+"/buckets"):
 		kind, target = model.TargetBucket, name
+		if len(p.Buckets) == 1 {
+			target = p.Buckets[0].Name
+		}
 	case strings.HasPrefix(path, prefix+"/apps"):
 		kind, target = model.TargetApp, name
 	case strings.HasPrefix(path, prefix+"/users"):
@@ -177,7 +180,7 @@ func (s *server) recordRefusal(ctx context.Context, method, path string, p *Prob
 	}
 	change := model.Change{
 		At: s.Now().UTC(), Actor: c.principal.Name, Action: model.ActionRefused, TargetKind: kind, Target: target,
-		Reason: method + " " + path + " needs " + p.Permission, Address: c.address, RequestID: c.requestID,
+		Reason: method + " " + path + " needs " + p.Permission + namesOf(p.Buckets), Address: c.address, RequestID: c.requestID,
 		Token: c.principal.Token,
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterAnswer)

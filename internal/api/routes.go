@@ -40,6 +40,8 @@ func (s *server) accountRoutes(r *routes) {
 func (s *server) bucketRoutes(r *routes) {
 	get(r, "/buckets", auth.BucketSee, s.listBuckets, "listBuckets", "List the buckets that one may see")
 	post(r, "/buckets", auth.BucketCreate, s.createBucket, "createBucket", "Create a bucket", answers(http.StatusCreated))
+	post(r, "/buckets/bulk", auth.BucketEdit, s.updateBuckets, "updateBuckets", "Make one change to many buckets, or to none of them")
+	get(r, "/bucket-labels", auth.BucketSee, s.bucketLabels, "bucketLabels", "The labels of the buckets that one may see, to filter by")
 	get(r, "/buckets/{name}", auth.BucketSee, s.getBucket, "getBucket", "Read a bucket")
 	put(r, "/buckets/{name}", auth.BucketEdit, s.updateBucket, "updateBucket", "Replace a bucket's definition; fields left out get their defaults")
 	del(r, "/buckets/{name}", auth.BucketEdit, s.deleteBucket, "deleteBucket", "Delete a bucket")

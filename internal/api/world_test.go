@@ -195,6 +195,16 @@ func (p *switchedPusher) Push(ctx context.Context, name string) error {
 	return err
 }
 
+func (p *switchedPusher) PushAll(ctx context.Context, names []string) error {
+	p.mu.Lock()
+	off := p.off
+	p.mu.Unlock()
+	if off {
+		return model.Errorf(model.CodeUnavailable, "redis 10.1.2.3:6379 refused")
+	}
+	return p.reconciler.PushAll(ctx, names)
+}
+
 // live reads from Redis as the composition root does.
 type live struct{ engine *bucket.Engine }
 

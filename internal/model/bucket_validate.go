@@ -91,11 +91,21 @@ func (d *Definition) validateText(v *invalid) {
 		v.add("labels", "must be at most %d, not %d", LabelsBound, len(d.Labels))
 	}
 	for _, key := range slices.Sorted(maps.Keys(d.Labels)) {
-		if !namePattern.MatchString(key) || len(key) > LabelLengthBound {
-			v.add("labels", "key %q must be 1..%d of A-Z a-z 0-9 . _ - and start with a letter or digit", clip(key), LabelLengthBound)
-		}
-		checkText(v, "labels."+clip(key), d.Labels[key], 0, LabelLengthBound)
+		checkLabel(v, "labels", key, d.Labels[key])
 	}
+}
+
+const labelKeyRule = "must be 1..%d of A-Z a-z 0-9 . _ - and start with a letter or digit"
+
+func validLabelKey(key string) bool {
+	return namePattern.MatchString(key) && len(key) <= LabelLengthBound
+}
+
+func checkLabel(v *invalid, field, key, value string) {
+	if !validLabelKey(key) {
+		v.add(field, "key %q "+labelKeyRule, clip(key), LabelLengthBound)
+	}
+	checkText(v, field+"."+clip(key), value, 0, LabelLengthBound)
 }
 
 func (d *Definition) validateNames(v *invalid) {

@@ -59,6 +59,33 @@ func (q *BucketQuery) Validate() error {
 	return v.err("the query")
 }
 
+// LabelsMost bounds the labels of one answer.
+const LabelsMost = 500
+
+// LabelQuery says which labels to count. Zero fields filter nothing.
+type LabelQuery struct {
+	Viewer string // as in BucketQuery
+	Search string // part of the key or the value, 0..200 characters
+	Limit  int    // 1..LabelsMost; 0 = LabelsMost
+}
+
+// Validate checks the bounds; the error is CodeInvalid and names each broken field.
+func (q *LabelQuery) Validate() error {
+	var v invalid
+	checkText(&v, "search", q.Search, 0, SearchBound)
+	if q.Limit < 0 || q.Limit > LabelsMost {
+		v.add("limit", "must be 1..%d, not %s", LabelsMost, thousands(int64(q.Limit)))
+	}
+	return v.err("the query")
+}
+
+// LabelCount is a label with the number of living buckets that have it.
+type LabelCount struct {
+	Key     string
+	Value   string
+	Buckets int64
+}
+
 // AppQuery says which apps to list. Zero fields filter nothing.
 type AppQuery struct {
 	Viewer string // user name: only apps that this user is a member of; "" = sees all

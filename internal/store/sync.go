@@ -166,11 +166,12 @@ func (s *Store) MarkDirty(ctx context.Context, name string) error {
 	})
 }
 
+var replaceMark = clause.OnConflict{Columns: []clause.Column{{Name: "bucket_id"}}, DoUpdates: clause.AssignmentColumns([]string{"mark", "attempts", "next_at", "last_error"})}
+
 // putOutbox makes a locked bucket due now under its present mark. The mark comes from the bucket's row, which stays, so
 // that a pusher that is late with an old mark never ends a newer push.
 func (t *tx) putOutbox(row *bucketRow) error {
-	replace := clause.OnConflict{Columns: []clause.Column{{Name: "bucket_id"}}, DoUpdates: clause.AssignmentColumns([]string{"mark", "attempts", "next_at", "last_error"})}
-	return t.Clauses(replace).Create(&outboxRow{BucketID: row.ID, Mark: row.Mark, NextAt: t.now}).Error
+	return t.Clauses(replaceMark).Create(&outboxRow{BucketID: row.ID, Mark: row.Mark, NextAt: t.now}).Error
 }
 
 // RaiseRevision lifts a bucket's revision above the one found in Redis, when it is not above it already: to
