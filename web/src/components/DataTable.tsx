@@ -1,4 +1,4 @@
-import { Skeleton, Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { Checkbox, Skeleton, Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconArrowsSort } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -14,6 +14,19 @@ export interface Column<T> {
   heading?: boolean;
 }
 
+/** A first column of checkboxes. */
+export interface RowSelection<T> {
+  chosen: (row: T) => boolean;
+  /** Rows that can't be picked have no checkbox. */
+  may: (row: T) => boolean;
+  /** `range` is set when Shift was held: all from the row before to this one. */
+  onToggle: (row: T, range: boolean) => void;
+  onToggleAll: (on: boolean) => void;
+  /** What a row's checkbox does, in words. */
+  label: (row: T) => string;
+  allLabel: string;
+}
+
 interface DataTableProps<T> {
   /** What the table holds, for screen readers. */
   label: string;
@@ -24,6 +37,7 @@ interface DataTableProps<T> {
   /** "name" or, descending, "-name". */
   sort?: string;
   onSort?: (sort: string) => void;
+  selection?: RowSelection<T> | undefined;
 }
 
 const skeletonRows = 6;
@@ -32,11 +46,16 @@ const skeletonRows = 6;
  * The console's one table. On narrow screens every row becomes a card; the roles are written out because a table that
  * is displayed as blocks is no table to some browsers.
  */
-export function DataTable<T>({ label, columns, rows, rowId, sort, onSort }: DataTableProps<T>) {
+export function DataTable<T>({ label, columns, rows, rowId, sort, onSort, selection }: DataTableProps<T>) {
   return (
     <Table className={classes.table} role="table" aria-label={label} aria-busy={rows === undefined} verticalSpacing="sm">
       <Table.Thead role="rowgroup" className={classes.head}>
         <Table.Tr role="row">
+          {selection && (
+            <Table.Th role="columnheader" scope="col" className={classes.select}>
+              <SelectAll selection={selection} rows={rows ?? []} />
+            </Table.Th>
+          )}
           {columns.map((column) => (
             <HeaderCell key={column.id} column={column} sort={sort} onSort={onSort} />
           ))}
@@ -44,9 +63,14 @@ export function DataTable<T>({ label, columns, rows, rowId, sort, onSort }: Data
       </Table.Thead>
       <Table.Tbody role="rowgroup">
         {rows === undefined
-          ? Array.from({ length: skeletonRows }, (_, index) => <SkeletonRow key={index} columns={columns.length} />)
+          ? Array.from({ length: skeletonRows }, (_, index) => <SkeletonRow key={index} columns={columns.length + (selection ? 1 : 0)} />)
           : rows.map((row) => (
               <Table.Tr role="row" key={rowId(row)} className={classes.row}>
+                {selection && (
+                  <Table.Td role="cell" className={classes.select}>
+                    <SelectRow selection={selection} row={row} />
+                  </Table.Td>
+                )}
                 {columns.map((column) => (
                   <Cell key={column.id} column={column} row={row} />
                 ))}
@@ -54,6 +78,33 @@ export function DataTable<T>({ label, columns, rows, rowId, sort, onSort }: Data
             ))}
       </Table.Tbody>
     </Table>
+  );
+}
+
+function SelectRow<T>({ selection, row }: { selection: RowSelection<T>; row: T }) {
+  if (!selection.may(row)) return null;
+  return (
+    <Checkbox
+      aria-label={selection.label(row)}
+      checked={selection.chosen(row)}
+      // The click and not the change tells whether Shift was held; the space key comes as a click too.
+      onClick={(event) => selection.onToggle(row, event.shiftKey)}
+      readOnly
+    />
+  );
+}
+
+function SelectAll<T>({ selection, rows }: { selection: RowSelection<T>; rows: readonly T[] }) {
+  const pickable = rows.filter(selection.may);
+  const count = pickable.filter(selection.chosen).length;
+  const all = count > 0 && count === pickable.length;
+  return (
+    <Checkbox
+      aria-label={selection.allLabel}
+      checked={all}
+      indeterminate={count > 0 && !all}
+      onChange={() => selection.onToggleAll(!all)}
+    />
   );
 }
 

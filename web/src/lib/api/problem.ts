@@ -14,6 +14,17 @@ export interface Problem {
   errors?: FieldProblem[] | null;
   /** The present record, in the answer to a write that was based on an older one. */
   current?: unknown;
+  /** Of a bulk edit: every bucket that stands in its way. */
+  buckets?: BucketFault[] | null;
+}
+
+/** Why a bucket stands in the way of a bulk edit. */
+export interface BucketFault {
+  name: string;
+  code: string;
+  message: string;
+  /** With code stale: the present one. */
+  revision?: number;
 }
 
 /** An answer of the server that refuses or fails. */

@@ -85,7 +85,8 @@ function waitError(value: number | string, t: TFunction): string | undefined {
   return value !== '' && wholeMs && seconds >= 0 && seconds <= bounds.maxWaitSeconds ? undefined : t('rule.maxWait', { max: bounds.maxWaitSeconds });
 }
 
-function labelsError(labels: string[], t: TFunction): string | undefined {
+/** What is wrong with labels written as "key=value". */
+export function labelsError(labels: string[], t: TFunction): string | undefined {
   if (labels.length > bounds.labels) return t('rule.most', { max: bounds.labels });
   const keys = labels.map((label) => splitLabel(label)[0]);
   if (new Set(keys).size < keys.length) return t('rule.labelTwice');

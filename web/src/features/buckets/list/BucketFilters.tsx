@@ -6,12 +6,15 @@ import { useAppNames, useUserNames } from '@/lib/api/names';
 import { modes } from '@/lib/definition';
 import { useUrlSet } from '@/lib/url-state';
 import { SearchInput } from '@/components/SearchInput';
+import { useLabelNames } from '@/features/buckets/api/labels';
 
-/** Search and filters of the bucket list. The labels that can be picked are those of the rows shown; the URL takes any. */
-export function BucketFilters({ labels }: { labels: string[] }) {
+/** Search and filters of the bucket list. */
+export function BucketFilters() {
   const { t } = useTranslation();
   const [appSearch, setAppSearch] = useState('');
   const [ownerSearch, setOwnerSearch] = useState('');
+  const [labelSearch, setLabelSearch] = useState('');
+  const labels = useLabelNames(labelSearch);
   const apps = useAppNames(appSearch);
   const owners = useUserNames(ownerSearch);
   return (
@@ -24,7 +27,7 @@ export function BucketFilters({ labels }: { labels: string[] }) {
         label={t('field.mode')}
         options={modes.map((mode) => ({ value: mode, label: t(`mode.${mode}.name`) }))}
       />
-      <UrlSelect param="label" label={t('field.label')} options={labels} onSearch={() => undefined} />
+      <UrlSelect param="label" label={t('field.label')} options={labels.data ?? []} onSearch={setLabelSearch} />
       <UrlSelect
         param="sync"
         label={t('field.sync')}

@@ -14,9 +14,11 @@ import { useBuckets } from '@/features/buckets/api/list';
 import { BucketFilters } from './BucketFilters';
 import { ColumnsMenu } from './ColumnsMenu';
 import { useBucketColumns } from './columns';
-import { labelsOf } from './labels';
+import { BulkEdit } from './BulkEdit';
 import { FirstBucket, NoBucketMatches } from './EmptyStates';
+import { rowSelection } from './row-selection';
 import { useHiddenColumns } from './shown-columns';
+import { useSelection } from './use-selection';
 
 const defaultSort = 'name';
 
@@ -45,6 +47,8 @@ export function BucketsPage() {
   const narrowed = Boolean(query.search || query.app || query.owner || query.mode || query.label || query.sync || query.cursor);
   const rows = buckets.data?.items ?? (buckets.data ? [] : undefined);
   const empty = rows?.length === 0;
+  const selection = useSelection(JSON.stringify({ ...query, sort: '', cursor: '' }));
+  const next = buckets.data?.next || undefined;
 
   return (
     <>
@@ -68,7 +72,7 @@ export function BucketsPage() {
           </>
         }
       />
-      {!(empty && !narrowed) && <BucketFilters labels={labelsOf(rows ?? [])} />}
+      {!(empty && !narrowed) && <BucketFilters />}
       <Text role="status" className="visually-hidden">
         {rows ? t('buckets.shown', { count: rows.length }) : t('common.loading')}
       </Text>
@@ -88,9 +92,11 @@ export function BucketsPage() {
           rowId={(bucket) => bucket.name}
           sort={query.sort}
           onSort={(sort) => set({ sort: sort === defaultSort ? '' : sort })}
+          selection={rowSelection(selection, rows ?? [], t)}
         />
       )}
-      <CursorPager next={buckets.data?.next || undefined} />
+      <CursorPager next={next} />
+      <BulkEdit selection={selection} query={query} paged={next !== undefined || query.cursor !== ''} />
     </>
   );
 }

@@ -6,8 +6,3 @@ export function labelTexts(bucket: Pick<Bucket, 'labels'>): string[] {
     .map(([key, value]) => `${key}=${value}`)
     .sort();
 }
-
-/** The labels of some buckets, each once. */
-export function labelsOf(buckets: Pick<Bucket, 'labels'>[]): string[] {
-  return [...new Set(buckets.flatMap(labelTexts))].sort();
-}
