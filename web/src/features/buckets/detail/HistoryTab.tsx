@@ -28,10 +28,11 @@ export function HistoryTab({ bucket }: { bucket: Bucket }) {
   }
   if (changes.error && !changes.data) return <ErrorState error={changes.error} onRetry={() => void changes.refetch()} />;
   const rows = changes.data?.pages.flatMap((page) => page.items ?? []) ?? [];
-  const revisions = rows.filter((change) => change.revision > 0); // a tried acquire is a row without one
+  // A tried acquire is a row without a revision.
+  const previous = rows.find(({ revision }) => revision > 0 && revision < bucket.revision)?.revision;
   return (
     <>
-      {revisions.length > 1 && <CompareCard name={bucket.name} changes={revisions} />}
+      {previous !== undefined && <CompareCard name={bucket.name} newest={bucket.revision} previous={previous} />}
       <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('tab.history')}>
         {rows.map((change) => (
           <li key={change.id}>

@@ -1,21 +1,37 @@
 import { Card, Group, Select, Title } from '@mantine/core';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Change } from '@/lib/api/types';
 import { ComparisonView } from './ComparisonView';
+import { matchingRevisions } from './revisions';
 
-/** Lays any two revisions side by side. */
-export function CompareCard({ name, changes }: { name: string; changes: readonly Change[] }) {
+const shownMost = 100; // offered at once; typing finds the others
+
+interface CompareCardProps {
+  name: string;
+  newest: number;
+  /** The one before the newest: revisions count up from 1, but may skip some. */
+  previous: number;
+}
+
+/** Lays any two revisions side by side. All numbers are offered; of one that was skipped the server says so. */
+export function CompareCard({ name, newest, previous }: CompareCardProps) {
   const { t } = useTranslation();
-  const revisions = changes.map((change) => change.revision);
   const [from, setFrom] = useState<number>();
   const [to, setTo] = useState<number>();
-  const [left, right] = [from ?? revisions[1] ?? 0, to ?? revisions[0] ?? 0];
-  const options = revisions.map((revision) => ({ value: String(revision), label: t('bucket.revision', { revision }) }));
+  const [left, right] = [from ?? previous, to ?? newest];
+  const options = useMemo(
+    () =>
+      Array.from({ length: newest }, (_, index) => {
+        const revision = newest - index;
+        return { value: String(revision), label: t('bucket.revision', { revision }) };
+      }),
+    [newest, t],
+  );
   const picker = (label: string, value: number, onPick: (revision: number) => void) => (
     <Select
       label={label}
       data={options}
+      filter={({ search }) => matchingRevisions(options, search, shownMost)}
       value={String(value)}
       onChange={(chosen) => chosen && onPick(Number(chosen))}
       allowDeselect={false}
