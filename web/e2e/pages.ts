@@ -252,6 +252,16 @@ export const visits: Visit[] = [
       await page.getByRole('dialog').waitFor();
     },
   },
+  { name: 'webhooks', path: '/webhooks', who: 'admin' },
+  {
+    name: 'webhook-create',
+    path: '/webhooks',
+    who: 'admin',
+    prepare: async (page) => {
+      await page.locator('main button').first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   { name: 'people-as-auditor', path: '/people', who: 'auditor' },
   {
     name: 'people-why',

@@ -7,6 +7,7 @@ import {
   IconLayoutDashboard,
   IconUserCircle,
   IconUsers,
+  IconWebhook,
   type Icon,
 } from '@tabler/icons-react';
 import type { TFunction } from 'i18next';
@@ -32,6 +33,7 @@ export function roomsFor(me: Me, t: TFunction): Room[] {
     { to: '/apps', label: t('nav.apps'), icon: IconApps, key: 'a' },
     { to: '/people', label: t('nav.people'), icon: IconUsers, key: 'p', shown: can(me, 'user.see') },
     { to: '/tokens', label: t('nav.tokens'), icon: IconKey, key: 't' },
+    { to: '/webhooks', label: t('nav.webhooks'), icon: IconWebhook, key: 'w', shown: can(me, 'webhook.manage') },
     { to: '/audit', label: t('nav.audit'), icon: IconHistory, key: 'l', shown: can(me, 'audit.read') },
     { to: '/system', label: t('nav.system'), icon: IconHeartbeat, key: 's', shown: can(me, 'system.see') },
   ];

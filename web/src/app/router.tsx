@@ -59,6 +59,14 @@ export const router = createBrowserRouter([
             lazy: async () => ({ Component: (await import('@/features/tokens/TokensPage')).TokensPage }),
           },
           {
+            path: 'webhooks',
+            lazy: async () => ({ Component: (await import('@/features/webhooks/WebhooksPage')).WebhooksPage }),
+          },
+          {
+            path: 'webhooks/:name',
+            lazy: async () => ({ Component: (await import('@/features/webhooks/WebhookPage')).WebhookPage }),
+          },
+          {
             path: 'audit',
             lazy: async () => ({ Component: (await import('@/features/audit/AuditPage')).AuditPage }),
           },

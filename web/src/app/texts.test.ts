@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { actions } from '@/features/audit/actions';
+import { actions } from '@/lib/actions';
 import en from '@/lib/i18n/en';
 import zh from '@/lib/i18n/zh';
 

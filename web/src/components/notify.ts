@@ -17,11 +17,11 @@ export function showPending(message: string, t: TFunction): void {
   });
 }
 
-/** Says why something failed. */
-export function showError(error: unknown, t: TFunction): void {
+/** Says why something failed; `message` says it where the caller knows better. */
+export function showError(error: unknown, t: TFunction, message = errorText(error, t)): void {
   notifications.show({
     title: t('state.errorTitle'),
-    message: errorText(error, t),
+    message,
     color: 'red',
     autoClose: 10_000,
     closeButtonProps: { 'aria-label': t('common.close') },

@@ -5,7 +5,7 @@ import { useSearchParams } from 'react-router';
 import { useUserNames } from '@/lib/api/names';
 import { useUrlSet, useUrlText } from '@/lib/url-state';
 import { actionText } from '@/components/action-text';
-import { actions, targetKinds } from './actions';
+import { actions, targetKinds } from '@/lib/actions';
 
 /** The filters of the audit log. */
 export function AuditFilters() {

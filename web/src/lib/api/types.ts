@@ -27,6 +27,10 @@ export type Token = Schemas['Token'];
 export type Tried = Schemas['Tried'];
 export type User = Schemas['User'];
 export type Why = Schemas['Why'];
+export type NewWebhook = Schemas['WebhookCreated'];
+export type Webhook = Schemas['Webhook'];
+export type WebhookDetail = Schemas['WebhookDetail'];
+export type WebhookInput = Schemas['WebhookInput'];
 
 /** What an owner edits, with every field that the API fills in itself when it is left out. */
 export type DefinitionInput = Required<Omit<Schemas['BucketUpdate'], 'reason' | 'rate'>> & { rate: number };

@@ -35,6 +35,7 @@ export const common = {
     apps: 'Apps',
     people: 'People',
     tokens: 'API tokens',
+    webhooks: 'Webhooks',
     audit: 'Audit log',
     system: 'System',
     profile: 'Profile',

@@ -8,5 +8,6 @@ import { overview } from './overview';
 import { people } from './people';
 import { shell } from './shell';
 import { tokens } from './tokens';
+import { webhooks } from './webhooks';
 
-export default { ...alerts, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...tokens };
+export default { ...alerts, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...tokens, ...webhooks };

@@ -37,6 +37,7 @@ export const common: typeof en = {
     apps: '应用',
     people: '人员',
     tokens: 'API 令牌',
+    webhooks: 'Webhook',
     audit: '审计日志',
     system: '系统',
     profile: '个人资料',

@@ -1,0 +1,82 @@
+import { Modal, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { hasCode } from '@/lib/api/problem';
+import type { NewWebhook } from '@/lib/api/types';
+import { isName } from '@/lib/rules';
+import { useSimpleForm } from '@/lib/use-simple-form';
+import { errorText } from '@/components/error-text';
+import { DialogForm } from '@/components/FormDialog';
+import { useCreateWebhook } from './api/webhooks';
+import { noWebhook, WebhookFields, webhookRules, type WebhookValues } from './WebhookFields';
+import { WebhookSecretShown } from './WebhookSecretShown';
+
+/** Adds an endpoint and shows its secret, this once. */
+export function CreateWebhookDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [made, setMade] = useState<NewWebhook | null>(null);
+
+  function close() {
+    setMade(null);
+    onClose();
+  }
+
+  // A click beside the dialog must not take the secret away before it was copied.
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={made ? t('webhooks.secretOf', { name: made.name }) : t('webhooks.create')}
+      size="lg"
+      closeOnClickOutside={!made}
+      closeOnEscape={!made}
+      withCloseButton={!made}
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
+      {made ? <WebhookSecretShown secret={made.secret} onDone={close} /> : <CreateWebhookForm onMade={setMade} onClose={close} />}
+    </Modal>
+  );
+}
+
+function CreateWebhookForm({ onMade, onClose }: { onMade: (made: NewWebhook) => void; onClose: () => void }) {
+  const { t } = useTranslation();
+  const create = useCreateWebhook();
+  const { form, element, refusal, refused, onSubmit } = useSimpleForm<WebhookValues & { name: string }>({
+    initialValues: { ...noWebhook, name: '' },
+    validate: { ...webhookRules(t), name: (name: string) => (isName(name) ? null : t('rule.name')) },
+  });
+  const save = onSubmit((values) =>
+    create.mutate(
+      { ...values, url: values.url.trim(), target: values.target.trim(), reason: values.reason.trim() },
+      {
+        onSuccess: onMade,
+        onError: (error) => {
+          if (hasCode(error, 'taken')) form.setErrors({ name: t('rule.taken') });
+          else refused(error, errorText(error, t));
+        },
+      },
+    ),
+  );
+  return (
+    <DialogForm
+      ref={element}
+      onSubmit={save}
+      onCancel={onClose}
+      submitLabel={t('webhooks.create')}
+      saving={create.isPending}
+      refusal={refusal}
+    >
+      <TextInput
+        label={t('field.name')}
+        description={t('webhooks.nameHint')}
+        required
+        data-autofocus
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        {...form.getInputProps('name')}
+      />
+      <WebhookFields form={form} />
+    </DialogForm>
+  );
+}
