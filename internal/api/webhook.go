@@ -179,10 +179,16 @@ func (s *server) deleteWebhook(ctx context.Context, in *struct {
 	return nil, s.staleWebhook(ctx, in.Name, s.Store.DeleteWebhook(ctx, in.Name, base, originOf(ctx, in.Reason)))
 }
 
-// testWebhook sends a test. One that went well lets an endpoint that had been given up start again.
+// testWebhook sends a test. Its change row is committed before, so that nothing leaves the server that the history knows
+// nothing of; how it went is among the endpoint's attempts. One that went well lets an endpoint that had been given up
+// start again.
 func (s *server) testWebhook(ctx context.Context, in *Named) (*struct{ Body WebhookAttempt }, error) {
 	w, err := s.Store.Webhook(ctx, in.Name)
 	if err != nil {
+		return nil, err
+	}
+	c := model.Change{Action: model.ActionWebhookTest, TargetKind: model.TargetWebhook, Target: w.Name, Revision: w.Revision}
+	if err := s.Store.AppendChange(ctx, signed(c, originOf(ctx, ""))); err != nil {
 		return nil, err
 	}
 	attempt, err := s.Webhooks.Test(ctx, w)
@@ -191,10 +197,6 @@ func (s *server) testWebhook(ctx context.Context, in *Named) (*struct{ Body Webh
 	}
 	ctx = context.WithoutCancel(ctx) // it was sent, so it is recorded
 	if err := s.Store.NoteWebhookAttempt(ctx, w.Name, attempt); err != nil {
-		return nil, err
-	}
-	c := model.Change{Action: model.ActionWebhookTest, TargetKind: model.TargetWebhook, Target: w.Name, Revision: w.Revision}
-	if err := s.Store.AppendChange(ctx, signed(c, originOf(ctx, attempt.Error))); err != nil {
 		return nil, err
 	}
 	if attempt.Error == "" && w.State.Failures > 0 {
