@@ -78,6 +78,8 @@ type Problem struct {
 	Status     int                `json:"status"`
 	Detail     string             `json:"detail" doc:"what is wrong, in a sentence for people"`
 	Code       model.Code         `json:"code" doc:"stable; programs switch on it"`
+	Rule       model.RuleCode     `json:"rule,omitempty" doc:"which sentence the detail is, to say it in another language; absent for one without a code"`
+	Params     map[string]string  `json:"params,omitempty" doc:"what the detail is said with"`
 	RequestID  string             `json:"request_id"`
 	Errors     []model.FieldError `json:"errors,omitempty" doc:"each wrong field with the rule that it breaks"`
 	Permission string             `json:"permission,omitempty" doc:"with code forbidden: the permission that is missing"`
@@ -116,7 +118,7 @@ func newProblem(ctx context.Context, code model.Code, detail string, fields ...m
 		RequestID: callOf(ctx).requestID, headers: http.Header{},
 	}
 	for _, f := range fields[:min(len(fields), mostErrors)] {
-		p.Errors = append(p.Errors, model.FieldError{Field: clip(f.Field), Message: clip(f.Message)})
+		p.Errors = append(p.Errors, clipped(f))
 	}
 	if code == model.CodeUnauthorized {
 		p.headers.Set("WWW-Authenticate", `Cookie realm="headgate"`)
@@ -125,6 +127,21 @@ func newProblem(ctx context.Context, code model.Code, detail string, fields ...m
 		}
 	}
 	return p
+}
+
+// clipped bounds what a hostile body put into a field's error.
+func clipped(f model.FieldError) model.FieldError {
+	f.Field, f.Message = clip(f.Field), clip(f.Message)
+	f.Params = clippedParams(f.Params)
+	return f
+}
+
+func clippedParams(params map[string]string) map[string]string {
+	bounded := make(map[string]string, len(params))
+	for name, value := range params {
+		bounded[name] = clip(value)
+	}
+	return bounded
 }
 
 // staleError carries the present resource beside a CodeStale error.
@@ -155,7 +172,8 @@ func problemOf(ctx context.Context, err error) *Problem {
 		return newProblem(ctx, model.CodeInternal, internalDetail)
 	}
 	p = newProblem(ctx, e.Code, e.Message, e.Fields...)
-	p.Permission = e.Permission
+	p.Permission, p.Rule = e.Permission, e.Rule
+	p.Params = clippedParams(e.Params)
 	if e.RetryAfter > 0 {
 		p.headers.Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
 	}
@@ -200,10 +218,10 @@ func together(what string, errs ...error) error {
 	return all
 }
 
-func invalidField(field, message string) error {
+func invalidField(field, format string, args ...any) error {
 	return &model.Error{
 		Code: model.CodeInvalid, Message: "the request has an invalid field",
-		Fields: []model.FieldError{{Field: field, Message: message}},
+		Fields: []model.FieldError{model.Broken(field, format, args...)},
 	}
 }
 
@@ -216,7 +234,7 @@ func under(list string, i int, err error) error {
 	below := *e
 	below.Fields = nil
 	for _, f := range e.Fields {
-		below.Fields = append(below.Fields, model.FieldError{Field: fmt.Sprintf("%s[%d].%s", list, i, f.Field), Message: f.Message})
+		below.Fields = append(below.Fields, f.At(fmt.Sprintf("%s[%d].%s", list, i, f.Field)))
 	}
 	return &below
 }

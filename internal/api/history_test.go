@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -151,7 +152,7 @@ func TestRollBackIsBoundByWhatAnEditMayDo(t *testing.T) {
 	back(bob, 3, nil).problem(t, http.StatusForbidden)
 	w.disable(nemo)
 	p := back(root, 3, nil).problem(t, http.StatusUnprocessableEntity)
-	if len(p.Errors) != 1 || p.Errors[0] != (model.FieldError{Field: "owners[1]", Message: "nemo is disabled"}) {
+	if len(p.Errors) != 1 || !reflect.DeepEqual(p.Errors[0], model.Broken("owners[1]", "%s is disabled", "nemo")) {
 		t.Errorf("a disabled owner: %+v", p.Errors)
 	}
 	b := back(root, 3, map[string]any{"owners": []string{bob}}).bucket(t, http.StatusOK)
@@ -213,7 +214,7 @@ func TestRestorationTakesAnyRevisionAndOtherApps(t *testing.T) {
 	must(t, err)
 	must(t, w.store.DeleteApp(t.Context(), "other", app.Revision, byRoot))
 	p := w.as(root).do("POST", bucketPath+"/restore", map[string]any{"reason": "x"}).problem(t, http.StatusUnprocessableEntity)
-	if p.Errors[0] != (model.FieldError{Field: "apps[0]", Message: "other is not registered"}) {
+	if !reflect.DeepEqual(p.Errors[0], model.Broken("apps[0]", "%s is not registered", "other")) {
 		t.Errorf("an app that is gone: %+v", p.Errors)
 	}
 	p = w.as(bob).do("POST", bucketPath+"/restore", map[string]any{"reason": "x", "revision": 1}).problem(t, http.StatusUnprocessableEntity)

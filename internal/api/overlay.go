@@ -74,7 +74,7 @@ func (s *server) startBreakGlass(ctx context.Context, in *struct{ Body BreakGlas
 	overlay := model.Overlay{Scope: in.Body.Scope, App: in.Body.App, Reason: in.Body.Reason}
 	var confirmed error
 	if in.Body.Confirm != breakGlassWord {
-		confirmed = invalidField("confirm", "must be the word "+breakGlassWord)
+		confirmed = invalidField("confirm", "must be the word %s", breakGlassWord)
 	}
 	if err := together("break-glass", overlay.Validate(), confirmed); err != nil {
 		return nil, err

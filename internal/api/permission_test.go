@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -360,7 +361,7 @@ func TestOnlyVisibleAppsMayBeAddedAndAllAppsTakesAnAdmin(t *testing.T) {
 	put(bob, "checkout").want(t, http.StatusOK)
 	unseen := put(bob, "checkout", "other").problem(t, http.StatusUnprocessableEntity)
 	invented := put(bob, "checkout", "ghost").problem(t, http.StatusUnprocessableEntity)
-	if unseen.Errors[0] != invented.Errors[0] || unseen.Errors[0].Field != "apps[1]" {
+	if !reflect.DeepEqual(unseen.Errors[0], invented.Errors[0]) || unseen.Errors[0].Field != "apps[1]" {
 		t.Errorf("unseen %+v, invented %+v", unseen.Errors, invented.Errors)
 	}
 	if p := put(ann, model.AllApps).problem(t, http.StatusForbidden); p.Permission != string(auth.BucketAllApps) {

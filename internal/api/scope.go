@@ -82,9 +82,7 @@ func (s *server) mayList(ctx context.Context, apps, before []string) error {
 	unseen := &model.Error{Code: model.CodeInvalid, Message: "the bucket has invalid fields"}
 	for i, app := range apps {
 		if app != model.AllApps && roles[app] == "" && !slices.Contains(before, app) {
-			unseen.Fields = append(unseen.Fields, model.FieldError{
-				Field: fmt.Sprintf("apps[%d]", i), Message: "is not an app that you may see",
-			})
+			unseen.Fields = append(unseen.Fields, model.Broken(fmt.Sprintf("apps[%d]", i), "is not an app that you may see"))
 		}
 	}
 	if len(unseen.Fields) > 0 {
@@ -110,7 +108,7 @@ func (s *server) mayCreate(ctx context.Context, apps []string) error {
 	if !p.May(auth.BucketCreate, relation) {
 		missing := auth.Missing(auth.BucketCreate)
 		missing.Message += "; a bucket must list at least one app that you own"
-		missing.Fields = []model.FieldError{{Field: "apps", Message: "must list at least one app that you own"}}
+		missing.Fields = []model.FieldError{model.Broken("apps", "must list at least one app that you own")}
 		return missing
 	}
 	return nil

@@ -102,7 +102,7 @@ func (s *server) stream(ctx context.Context, in *struct {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) > streamBuckets || names[0] == "" {
-		return nil, invalidField("buckets", fmt.Sprintf("must be 1..%d names with commas between", streamBuckets))
+		return nil, invalidField("buckets", "must be 1..%d names with commas between", streamBuckets)
 	}
 	p := principalOf(ctx)
 	seen, err := s.Store.SeenBuckets(ctx, viewer(p, auth.BucketSee), p.Name, names...)

@@ -13,7 +13,10 @@ import (
 	"github.com/headgate/headgate/internal/model"
 )
 
-const requiredMessage = "is required"
+const (
+	requiredMessage = "is required"
+	notValid        = "is not valid"
+)
 
 // huma and gin are set up through package variables, so this must happen once and before anything is built.
 func init() {
@@ -69,7 +72,7 @@ func humaProblem(ctx huma.Context, status int, message string, errs ...error) hu
 func fieldOf(err error) model.FieldError {
 	var detailer huma.ErrorDetailer
 	if !errors.As(err, &detailer) {
-		return model.FieldError{Field: "body", Message: "is not valid"}
+		return model.Broken("body", notValid)
 	}
 	detail := detailer.ErrorDetail()
 	field := detail.Location
@@ -81,11 +84,11 @@ func fieldOf(err error) model.FieldError {
 	}
 	if name, ok := strings.CutPrefix(detail.Message, requiredMessage+": "); ok {
 		if field == "body" {
-			return model.FieldError{Field: name, Message: requiredMessage}
+			return model.Broken(name, requiredMessage)
 		}
-		return model.FieldError{Field: field + "." + name, Message: requiredMessage}
+		return model.Broken(field+"."+name, requiredMessage)
 	}
-	return model.FieldError{Field: field, Message: rule(detail.Message)}
+	return model.BrokenAs(field, rule(detail.Message))
 }
 
 // rule keeps our own words and replaces those that huma does not let us choose.
@@ -106,7 +109,7 @@ func rule(message string) string {
 	case strings.HasPrefix(message, huma.ErrUnknownContentType.Error()):
 		return "must be declared as application/json"
 	}
-	return "is not valid"
+	return notValid
 }
 
 // clip bounds a text of the client's in an answer and keeps it valid UTF-8.

@@ -201,7 +201,7 @@ func yamlFault(err error) error {
 func (d *defs) fill(file *defsFile) error {
 	var faults []model.FieldError
 	if file.Format != defsFormat {
-		faults = append(faults, model.FieldError{Field: "format", Message: "must be " + defsFormat})
+		faults = append(faults, model.Broken("format", "must be %s", defsFormat))
 	}
 	gather := func(place string, err error) {
 		var e *model.Error
@@ -209,13 +209,13 @@ func (d *defs) fill(file *defsFile) error {
 			return
 		}
 		for _, f := range e.Fields {
-			faults = append(faults, model.FieldError{Field: place + "." + f.Field, Message: f.Message})
+			faults = append(faults, f.At(place+"."+f.Field))
 		}
 	}
 	twice := map[string]bool{}
 	once := func(kind, place, name string) {
 		if twice[kind+name] {
-			faults = append(faults, model.FieldError{Field: place + ".name", Message: fmt.Sprintf("%q is named twice", name)})
+			faults = append(faults, model.Broken(place+".name", "%q is named twice", name))
 		}
 		twice[kind+name] = true
 	}
@@ -229,7 +229,7 @@ func (d *defs) fill(file *defsFile) error {
 			member := model.Member{User: m.User, Role: m.Role}
 			gather(fmt.Sprintf("%s.members[%d]", place, j), member.Validate())
 			if slices.ContainsFunc(wanted.Members, func(o model.Member) bool { return o.User == m.User }) {
-				faults = append(faults, model.FieldError{Field: fmt.Sprintf("%s.members[%d].user", place, j), Message: m.User + " is named twice"})
+				faults = append(faults, model.Broken(fmt.Sprintf("%s.members[%d].user", place, j), "%s is named twice", m.User))
 			}
 			wanted.Members = append(wanted.Members, member)
 		}

@@ -106,6 +106,6 @@ func (s *Service) ChangePassword(ctx context.Context, p Principal, current, pass
 
 func invalidPassword(field, rule string) error {
 	return &model.Error{
-		Code: model.CodeInvalid, Message: "the password was not changed", Fields: []model.FieldError{{Field: field, Message: rule}},
+		Code: model.CodeInvalid, Message: "the password was not changed", Fields: []model.FieldError{model.Broken(field, "%s", rule)},
 	}
 }

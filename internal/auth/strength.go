@@ -44,7 +44,7 @@ func CheckPassword(password string, names ...string) error {
 	}
 	return &model.Error{
 		Code: model.CodeInvalid, Message: "the password is too easy to guess",
-		Fields: []model.FieldError{{Field: "password", Message: rule}},
+		Fields: []model.FieldError{model.Broken("password", "%s", rule)},
 	}
 }
 

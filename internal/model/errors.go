@@ -30,8 +30,22 @@ const (
 
 // FieldError names one field of the input and the rule that it breaks.
 type FieldError struct {
-	Field   string `json:"field"`   // path in the request, e.g. "apps[3]"
-	Message string `json:"message"` // the rule with its bound, e.g. "must be 1..1,000,000,000"
+	Field   string            `json:"field"`            // path in the request, e.g. "apps[3]"
+	Message string            `json:"message"`          // the rule with its bound, e.g. "must be 1..1,000,000,000"
+	Code    RuleCode          `json:"code,omitempty"`   // which rule, e.g. "range"; "" = one without a code
+	Params  map[string]string `json:"params,omitempty"` // what the rule is said with, e.g. "high": "1,000,000,000"
+}
+
+// Broken says that a field breaks a rule. The code is the one of the format.
+func Broken(field, format string, args ...any) FieldError {
+	code, params := ruleOf(format, args)
+	return FieldError{Field: field, Message: fmt.Sprintf(format, args...), Code: code, Params: params}
+}
+
+// At is the same broken rule at another place.
+func (f FieldError) At(field string) FieldError {
+	f.Field = field
+	return f
 }
 
 // Error is the one error type that crosses package borders. Message is for the user; Cause is for the operator's log
@@ -41,6 +55,9 @@ type Error struct {
 	Message string
 	Fields  []FieldError
 	Cause   error
+
+	Rule   RuleCode          // which sentence Message is; "" = one without a code
+	Params map[string]string // what the sentence is said with
 
 	Permission string        // with CodeForbidden: the permission that is missing
 	RetryAfter time.Duration // with CodeTooMany and CodeUnavailable: try again after this; 0 = not known
@@ -64,7 +81,8 @@ func (e *Error) Unwrap() error { return e.Cause }
 
 // Errorf makes an Error with a message for the user.
 func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	rule, params := ruleOf(format, args)
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Rule: rule, Params: params}
 }
 
 // CodeOf returns the code of the first Error in err's chain, CodeInternal for any other error, "" for nil.
@@ -83,7 +101,7 @@ func CodeOf(err error) Code {
 type invalid struct{ fields []FieldError }
 
 func (v *invalid) add(field, format string, args ...any) {
-	v.fields = append(v.fields, FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
+	v.fields = append(v.fields, Broken(field, format, args...))
 }
 
 func (v *invalid) err(what string) error {

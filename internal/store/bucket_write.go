@@ -181,7 +181,7 @@ func (t *tx) resolve(d *model.Definition) (apps, owners []int64, err error) {
 		for i, name := range names {
 			id, ok := ids[name]
 			if !ok {
-				missing = append(missing, model.FieldError{Field: fmt.Sprintf("%s[%d]", field, i), Message: name + " is not registered"})
+				missing = append(missing, model.Broken(fmt.Sprintf("%s[%d]", field, i), "%s is not registered", name))
 			}
 			found = append(found, id)
 		}

@@ -118,6 +118,6 @@ func stale(what string, now, base int64) error {
 	return model.Errorf(model.CodeStale, "the %s was changed meanwhile: it is at revision %d, not %d", what, now, base)
 }
 
-func invalidField(what, field, message string) *model.Error {
-	return &model.Error{Code: model.CodeInvalid, Message: what + " has invalid fields", Fields: []model.FieldError{{Field: field, Message: message}}}
+func invalidField(what, field, format string, args ...any) *model.Error {
+	return &model.Error{Code: model.CodeInvalid, Message: what + " has invalid fields", Fields: []model.FieldError{model.Broken(field, format, args...)}}
 }

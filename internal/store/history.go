@@ -148,7 +148,7 @@ func (t *tx) checkOwnersEnabled(d *model.Definition, present []string) error {
 	var fields []model.FieldError
 	for i, owner := range d.Owners {
 		if slices.Contains(disabled, owner) && !slices.Contains(present, owner) {
-			fields = append(fields, model.FieldError{Field: fmt.Sprintf("owners[%d]", i), Message: owner + " is disabled"})
+			fields = append(fields, model.Broken(fmt.Sprintf("owners[%d]", i), "%s is disabled", owner))
 		}
 	}
 	if len(fields) == 0 {

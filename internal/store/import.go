@@ -136,10 +136,10 @@ func (in *importer) fault(place string, err error) error {
 		return err
 	}
 	for _, f := range e.Fields {
-		in.faults = append(in.faults, model.FieldError{Field: place + "." + f.Field, Message: f.Message})
+		in.faults = append(in.faults, f.At(place+"."+f.Field))
 	}
 	if len(e.Fields) == 0 {
-		in.faults = append(in.faults, model.FieldError{Field: place, Message: e.Message})
+		in.faults = append(in.faults, model.FieldError{Field: place, Message: e.Message, Code: e.Rule, Params: e.Params})
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -82,7 +81,7 @@ func (t *tx) roomForToken(user *userRow, name string) error {
 		}
 	}
 	if len(names) >= model.TokensPerUser {
-		return invalidField("the token", "name", fmt.Sprintf("can't be added: %d living tokens are the most; revoke one first", model.TokensPerUser))
+		return invalidField("the token", "name", "can't be added: %d living tokens are the most; revoke one first", model.TokensPerUser)
 	}
 	return nil
 }

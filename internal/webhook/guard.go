@@ -90,7 +90,7 @@ func oddHost(host string) bool {
 func refused(message string) error {
 	return &model.Error{
 		Code: model.CodeInvalid, Message: "the webhook has invalid fields",
-		Fields: []model.FieldError{{Field: "url", Message: message}},
+		Fields: []model.FieldError{model.Broken("url", "%s", message)},
 	}
 }
 
