@@ -1,4 +1,6 @@
+import i18next from 'i18next';
 import { ApiError, type FieldProblem } from '@/lib/api/problem';
+import { saidRule } from '@/lib/said-rule';
 
 /** "apps[3]" and "labels.team" belong to the inputs "apps" and "labels". */
 function inputOf(field: string): string {
@@ -25,8 +27,10 @@ export function placeErrors(
   return { placed, rest };
 }
 
+/** A refusal's field errors in the reader's language. */
 export function fieldErrorsOf(error: unknown): FieldProblem[] {
-  return error instanceof ApiError ? error.fields : [];
+  if (!(error instanceof ApiError)) return [];
+  return error.fields.map((fault) => ({ ...fault, message: saidRule(fault.code, fault.params, i18next.t) ?? fault.message }));
 }
 
 // Mantine marks text inputs by the first, radio buttons by the others.

@@ -1,7 +1,11 @@
 /** One field of a request and the rule that it breaks. */
 export interface FieldProblem {
   field: string;
+  /** The rule in English. */
   message: string;
+  /** Which rule, and what it is said with; absent for one that the server has no code for. */
+  code?: string;
+  params?: Record<string, string>;
 }
 
 /** The body of an error answer (RFC 9457 problem+json). */
@@ -10,6 +14,9 @@ export interface Problem {
   code: string;
   title?: string;
   detail?: string;
+  /** Which sentence the detail is, and what it is said with. */
+  rule?: string;
+  params?: Record<string, string>;
   request_id?: string;
   errors?: FieldProblem[] | null;
   /** The present record, in the answer to a write that was based on an older one. */

@@ -32,6 +32,9 @@ export type Webhook = Schemas['Webhook'];
 export type WebhookDetail = Schemas['WebhookDetail'];
 export type WebhookInput = Schemas['WebhookInput'];
 
+/** The stable name of a sentence that the server says; both catalogues have a text for each. */
+export type RuleCode = NonNullable<Schemas['FieldError']['code']>;
+
 /** What an owner edits, with every field that the API fills in itself when it is left out. */
 export type DefinitionInput = Required<Omit<Schemas['BucketUpdate'], 'reason' | 'rate'>> & { rate: number };
 export type Definition = Pick<Bucket, keyof DefinitionInput>;

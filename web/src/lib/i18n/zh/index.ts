@@ -6,8 +6,9 @@ import { glass } from './glass';
 import { health } from './health';
 import { overview } from './overview';
 import { people } from './people';
+import { rules } from './rules';
 import { shell } from './shell';
 import { tokens } from './tokens';
 import { webhooks } from './webhooks';
 
-export default { ...alerts, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...tokens, ...webhooks };
+export default { ...alerts, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...tokens, ...rules, ...webhooks };
