@@ -68,6 +68,11 @@ const click = (selector: string) => async (page: Page) => {
   await page.locator(selector).first().click();
 };
 
+/** The present second as an input of date and time takes it. */
+function localSecond(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
 const figuresThere = async (page: Page) => {
   await expect(page.getByTestId('granted-per-second')).not.toHaveText('–');
 };
@@ -263,6 +268,26 @@ export const visits: Visit[] = [
     },
   },
   { name: 'people-as-auditor', path: '/people', who: 'auditor' },
+  { name: 'as-of-choose', path: '/as-of', who: 'auditor' },
+  {
+    name: 'as-of',
+    path: '/as-of',
+    who: 'auditor',
+    prepare: async (page) => {
+      await page.locator('input[type=datetime-local]').fill(localSecond(new Date()));
+      await page.getByRole('table').waitFor();
+    },
+  },
+  {
+    name: 'as-of-bucket',
+    path: '/as-of',
+    who: 'auditor',
+    prepare: async (page) => {
+      await page.locator('input[type=datetime-local]').fill(localSecond(new Date()));
+      await page.getByRole('table').getByRole('link').first().click();
+      await page.locator('section').nth(2).waitFor();
+    },
+  },
   {
     name: 'people-why',
     path: '/people',

@@ -34,7 +34,7 @@ export function roomsFor(me: Me, t: TFunction): Room[] {
     { to: '/people', label: t('nav.people'), icon: IconUsers, key: 'p', shown: can(me, 'user.see') },
     { to: '/tokens', label: t('nav.tokens'), icon: IconKey, key: 't' },
     { to: '/webhooks', label: t('nav.webhooks'), icon: IconWebhook, key: 'w', shown: can(me, 'webhook.manage') },
-    { to: '/audit', label: t('nav.audit'), icon: IconHistory, key: 'l', shown: can(me, 'audit.read') },
+    { to: '/audit', also: '/as-of', label: t('nav.audit'), icon: IconHistory, key: 'l', shown: can(me, 'audit.read') },
     { to: '/system', label: t('nav.system'), icon: IconHeartbeat, key: 's', shown: can(me, 'system.see') },
   ];
   return rooms.filter((room) => room.shown ?? true);

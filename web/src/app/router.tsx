@@ -67,6 +67,10 @@ export const router = createBrowserRouter([
             lazy: async () => ({ Component: (await import('@/features/webhooks/WebhookPage')).WebhookPage }),
           },
           {
+            path: 'as-of',
+            lazy: async () => ({ Component: (await import('@/features/audit/AsOfPage')).AsOfPage }),
+          },
+          {
             path: 'audit',
             lazy: async () => ({ Component: (await import('@/features/audit/AuditPage')).AuditPage }),
           },

@@ -1,10 +1,11 @@
 import { Button, Stack, Text } from '@mantine/core';
-import { IconFilterOff, IconHistory } from '@tabler/icons-react';
+import { IconCalendarSearch, IconFilterOff, IconHistory } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import { useUrlSet } from '@/lib/url-state';
 import { useZone } from '@/lib/zone';
+import { ActionButton } from '@/components/ActionButton';
 import { CursorPager } from '@/components/CursorPager';
 import { ExportMenu } from '@/components/ExportMenu';
 import { PageHeader } from '@/components/PageHeader';
@@ -46,7 +47,14 @@ function Audit() {
       <PageHeader
         title={t('audit.title')}
         description={t('audit.description')}
-        actions={can(me, 'audit.export') && <ExportMenu path="/api/v1/export/changes" formats={['csv', 'jsonl']} filters={filters} />}
+        actions={
+          <>
+            <ActionButton to="/as-of" variant="default" leftSection={<IconCalendarSearch size={16} aria-hidden />}>
+              {t('asOf.open')}
+            </ActionButton>
+            {can(me, 'audit.export') && <ExportMenu path="/api/v1/export/changes" formats={['csv', 'jsonl']} filters={filters} />}
+          </>
+        }
       />
       <AuditFilters />
       {changes.error && !changes.data ? (

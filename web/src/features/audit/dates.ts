@@ -8,3 +8,10 @@ export function startOfDay(day: string, zone: Zone, days = 0): string {
   const at = zone === 'UTC' ? new Date(Date.UTC(...date)) : new Date(...date);
   return Number.isNaN(at.getTime()) ? '' : at.toISOString();
 }
+
+/** The instant of a local date and time "2026-11-21T10:30" in a zone, as the API takes it; "" for anything else. */
+export function instantOf(text: string, zone: Zone): string {
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/.test(text)) return '';
+  const at = new Date(zone === 'UTC' ? `${text}Z` : text);
+  return Number.isNaN(at.getTime()) ? '' : at.toISOString();
+}

@@ -1,4 +1,5 @@
 import { alerts } from './alerts';
+import { asOf } from './asOf';
 import { buckets } from './buckets';
 import { common } from './common';
 import { figures } from './figures';
@@ -11,4 +12,4 @@ import { shell } from './shell';
 import { tokens } from './tokens';
 import { webhooks } from './webhooks';
 
-export default { ...alerts, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...tokens, ...rules, ...webhooks };
+export default { ...alerts, ...asOf, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...tokens, ...rules, ...webhooks };

@@ -1,0 +1,69 @@
+import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { AsOfBucketPeople } from '@/lib/api/types';
+import { showDefinitionValue } from '@/components/DefinitionValue';
+import { LimitText } from '@/components/LimitText';
+import { RelativeTime } from '@/components/RelativeTime';
+import { Section } from '@/components/Section';
+import { ErrorState } from '@/components/States';
+import { useBucketAsOf } from './api/as-of';
+import { AsOfPeople } from './AsOfPeople';
+
+/** One bucket at an instant: its definition, and who could change and see it. */
+export function AsOfOne({ name, at }: { name: string; at: string }) {
+  const { t } = useTranslation();
+  const found = useBucketAsOf({ name, at, enabled: true });
+  if (found.error) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
+  if (!found.data) {
+    return (
+      <Stack role="status" aria-label={t('common.loading')}>
+        <Skeleton height={220} />
+      </Stack>
+    );
+  }
+  const { could_change, could_see } = found.data;
+  return (
+    <Stack gap="lg">
+      <Definition bucket={found.data} />
+      {found.data.definition && (
+        <>
+          <AsOfPeople title={t('asOf.couldChange')} description={t('asOf.couldChangeText')} people={could_change} />
+          <AsOfPeople title={t('asOf.couldSee')} description={t('asOf.couldSeeText')} people={could_see} />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function Definition({ bucket }: { bucket: AsOfBucketPeople }) {
+  const { t, i18n } = useTranslation();
+  const { definition, since } = bucket;
+  const fields = ['algorithm', 'mode', 'partition', 'on_redis_failure', 'after_loss', 'apps', 'owners', 'labels', 'description'] as const;
+  return (
+    <Section title={bucket.name} description={t(`asOfState.${bucket.state}`)}>
+      {definition && (
+        <Text fw={600} mb="sm">
+          <LimitText limit={definition} />
+        </Text>
+      )}
+      {since && (
+        <Text size="sm" c="dimmed" mb="sm" style={{ overflowWrap: 'anywhere' }}>
+          {t('bucket.revision', { revision: bucket.revision })} · {bucket.by} · <RelativeTime at={since} />
+          {bucket.reason && ` · ${bucket.reason}`}
+        </Text>
+      )}
+      {definition && (
+        <SimpleGrid cols={{ base: 1, sm: 3 }} component="dl" m={0}>
+          {fields.map((field) => (
+            <div key={field} style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
+              <Text component="dt" size="sm" c="dimmed">
+                {t(`field.${field}`)}
+              </Text>
+              <dd style={{ margin: 0 }}>{showDefinitionValue(field, definition[field], t, i18n.language)}</dd>
+            </div>
+          ))}
+        </SimpleGrid>
+      )}
+    </Section>
+  );
+}
