@@ -1,8 +1,11 @@
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
-import type { FormEventHandler, ReactNode, Ref } from 'react';
+import { Alert, Button, Group, Modal, Stack, type ModalProps } from '@mantine/core';
+import { use, useState, type FormEventHandler, type ReactNode, type Ref } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { ApiCall } from '@/lib/curl';
+import { FormScope, leaveAfterAsking, useLeaveQuestion, type OpenForm } from '@/lib/unsaved';
+import { CurlButton } from './CurlButton';
 
-interface FormDialogProps {
+interface FormDialogProps extends Pick<ModalProps, 'size' | 'closeOnClickOutside' | 'closeOnEscape' | 'withCloseButton'> {
   opened: boolean;
   onClose: () => void;
   title: string;
@@ -10,13 +13,22 @@ interface FormDialogProps {
   children: ReactNode;
 }
 
-/** A dialog around a form. */
-export function FormDialog({ opened, onClose, title, children }: FormDialogProps) {
+/** A dialog around a form. It asks before it closes over what was typed. */
+export function FormDialog({ onClose, children, closeOnEscape = true, ...rest }: FormDialogProps) {
   const { t } = useTranslation();
+  const [scope] = useState(() => new Set<OpenForm>());
+  const asking = useLeaveQuestion(); // then Escape answers the question
   return (
-    <Modal opened={opened} onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t('common.close') }}>
-      {children}
-    </Modal>
+    <FormScope value={scope}>
+      <Modal
+        {...rest}
+        onClose={() => leaveAfterAsking(onClose, scope)}
+        closeOnEscape={closeOnEscape && !asking}
+        closeButtonProps={{ 'aria-label': t('common.close') }}
+      >
+        {children}
+      </Modal>
+    </FormScope>
   );
 }
 
@@ -27,13 +39,16 @@ interface DialogFormProps {
   saving: boolean;
   /** What the server refused and what belongs to no input. */
   refusal: string[];
+  /** The request that submitting makes of the present input, for "copy as curl". */
+  curl?: () => ApiCall;
   children: ReactNode;
   ref?: Ref<HTMLFormElement>;
 }
 
 /** The form inside a dialog: inputs, refusals, and the two buttons. */
-export function DialogForm({ onSubmit, onCancel, submitLabel, saving, refusal, children, ref }: DialogFormProps) {
+export function DialogForm({ onSubmit, onCancel, submitLabel, saving, refusal, curl, children, ref }: DialogFormProps) {
   const { t } = useTranslation();
+  const scope = use(FormScope);
   return (
     <form ref={ref} onSubmit={onSubmit} noValidate>
       <Stack>
@@ -44,7 +59,8 @@ export function DialogForm({ onSubmit, onCancel, submitLabel, saving, refusal, c
           </Alert>
         )}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
+          {curl && <CurlButton call={curl} />}
+          <Button variant="default" onClick={() => leaveAfterAsking(onCancel, scope ?? undefined)}>
             {t('common.cancel')}
           </Button>
           <Button type="submit" loading={saving}>

@@ -2,36 +2,56 @@ import { Button, Group, Modal, Text } from '@mantine/core';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useBlocker } from 'react-router';
+import { answerLeave, anyDirty, isDecided, useLeaveQuestion, useOpenForm } from '@/lib/unsaved';
+import { dialogParam } from '@/lib/url-dialog';
 
-/** Asks before a page with unsaved input is left. The way to the login page stays free. */
+/** Has a form of the page asked about before it is left. Forms made by useSimpleForm are so by themselves. */
 export function UnsavedGuard({ dirty }: { dirty: () => boolean }) {
+  useOpenForm({ dirty });
+  return null;
+}
+
+const dialogOf = (search: string) => new URLSearchParams(search).get(dialogParam);
+
+/** Asks before a page or a dialog with unsaved input is left; there is one for the whole console. The way to the login stays free. */
+export function LeaveQuestion() {
   const { t } = useTranslation();
+  const asked = useLeaveQuestion();
   const blocker = useBlocker(
     ({ currentLocation, nextLocation }) =>
-      dirty() && nextLocation.pathname !== '/login' && currentLocation.pathname !== nextLocation.pathname,
+      !isDecided() &&
+      nextLocation.pathname !== '/login' &&
+      (currentLocation.pathname !== nextLocation.pathname || dialogOf(currentLocation.search) !== dialogOf(nextLocation.search)) &&
+      anyDirty(),
   );
   useEffect(() => {
     function warn(event: BeforeUnloadEvent) {
-      if (dirty()) event.preventDefault();
+      if (anyDirty()) event.preventDefault();
     }
     window.addEventListener('beforeunload', warn);
     return () => window.removeEventListener('beforeunload', warn);
-  }, [dirty]);
+  }, []);
 
-  const stay = () => blocker.reset?.();
+  function answer(leave: boolean) {
+    if (asked) answerLeave(leave);
+    else if (leave) blocker.proceed?.();
+    else blocker.reset?.();
+  }
+
   return (
     <Modal
-      opened={blocker.state === 'blocked'}
-      onClose={stay}
+      opened={asked || blocker.state === 'blocked'}
+      onClose={() => answer(false)}
       title={t('unsaved.title')}
       closeButtonProps={{ 'aria-label': t('common.close') }}
+      zIndex={300}
     >
       <Text mb="md">{t('unsaved.text')}</Text>
       <Group justify="flex-end">
-        <Button variant="default" onClick={() => blocker.proceed?.()}>
+        <Button variant="default" onClick={() => answer(true)}>
           {t('unsaved.leave')}
         </Button>
-        <Button onClick={stay} data-autofocus>
+        <Button onClick={() => answer(false)} data-autofocus>
           {t('unsaved.stay')}
         </Button>
       </Group>

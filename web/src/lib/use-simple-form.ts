@@ -1,14 +1,58 @@
 import { useForm, type UseFormInput } from '@mantine/form';
-import { useRef, useState } from 'react';
+import { use, useEffect, useRef, useState } from 'react';
+import { MeContext } from '@/lib/api/me';
+import { ApiError, hasCode } from '@/lib/api/problem';
+import { draftRestored, findDraft } from './drafts';
+import { equal } from './diff/fields';
 import { fieldErrorsOf, focusFirstInvalid, placeErrors } from './form-errors';
+import { useOpenForm } from './unsaved';
 
-/** A small form: its values and rules, the server's field errors on their inputs, and what belongs to no input. */
-export function useSimpleForm<T extends Record<string, unknown>>(input: UseFormInput<T>) {
+/** The record that an edit overtook: what it is now, beside what the form holds. */
+export interface Overtaken {
+  current: Record<string, unknown>;
+  /** Bases the edit on the present record; the input stays. */
+  keep: () => void;
+}
+
+/**
+ * A small form: its values and rules, the server's field errors on their inputs, and what belongs to no input. What was
+ * typed is asked about before it is left, and comes back after a login. `revision` is that of the record being edited.
+ */
+export function useSimpleForm<T extends Record<string, unknown>>(input: UseFormInput<T>, revision?: number) {
   const form = useForm<T>(input);
   const element = useRef<HTMLFormElement>(null);
   const [refusal, setRefusal] = useState<string[]>([]);
+  const [overtaken, setOvertaken] = useState<Overtaken | null>(null);
+  const id = Object.keys(input.initialValues ?? {}).join(); // the inputs of a form tell it from the others of its page
+  const me = use(MeContext);
+  const [draft] = useState(() => findDraft<T>(me?.name, id));
+  const [base, setBase] = useState(typeof draft?.base === 'number' ? draft.base : revision);
+  const sent = useRef<T | null>(null);
+
+  const restore = useRef(() => draft && form.setValues(draft.values));
+  useEffect(() => {
+    if (restore.current() !== null) draftRestored();
+  }, []);
+
+  useOpenForm({
+    // What was sent is not unsaved, until it is refused.
+    dirty: () => form.isDirty() && !(equal(form.getValues(), sent.current) && Object.keys(form.errors).length === 0),
+    keep: () => ({ id, values: form.getValues(), ...(base === undefined ? {} : { base }) }),
+  });
 
   function refused(error: unknown, otherwise: string) {
+    sent.current = null;
+    if (base !== undefined && hasCode(error, 'stale') && error instanceof ApiError && isRecord(error.problem.current)) {
+      const current = error.problem.current;
+      setOvertaken({
+        current,
+        keep: () => {
+          setBase(Number(current.revision));
+          setOvertaken(null);
+        },
+      });
+      return;
+    }
     const fields = fieldErrorsOf(error);
     const { placed, rest } = placeErrors(fields, Object.keys(form.getValues()));
     form.setErrors(placed);
@@ -20,11 +64,16 @@ export function useSimpleForm<T extends Record<string, unknown>>(input: UseFormI
     return form.onSubmit(
       (values) => {
         setRefusal([]);
+        sent.current = structuredClone(form.getValues());
         save(values);
       },
       () => focusFirstInvalid(element.current),
     );
   }
 
-  return { form, element, refusal, refused, onSubmit };
+  return { form, element, refusal, refused, onSubmit, base, overtaken };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && 'revision' in value;
 }

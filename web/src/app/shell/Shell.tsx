@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation } from 'react-router';
 import { useMe } from '@/lib/api/me';
 import { Logo } from '@/components/Logo';
+import { LeaveQuestion } from '@/components/UnsavedGuard';
 import { PageLoader } from '@/app/PageLoader';
 import { AlertBell } from './AlertBell';
 import { BreakGlassBanner } from './BreakGlassBanner';
@@ -90,6 +91,7 @@ export function Shell() {
           </Suspense>
         </div>
       </AppShell.Main>
+      <LeaveQuestion />
       <Suspense fallback={null}>
         <Palette opened={dialog === 'palette'} onClose={closeDialog} onHelp={openHelp} />
         <ShortcutsSheet opened={dialog === 'help'} onClose={closeDialog} />

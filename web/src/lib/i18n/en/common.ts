@@ -110,6 +110,11 @@ export const common = {
     text: 'At most {{max, number}} characters.',
     userName: '1 to 64 of a-z 0-9 . _ - @, starting with a letter or digit.',
   },
+  curl: {
+    copy: 'Copy as curl',
+    copied: 'Copied. Before you run it, put what it needs into {{variables}}.',
+    copiedLogin: 'Copied. No API token may do this, so it logs in as you. Before you run it, put what it needs into {{variables}}.',
+  },
   delete: {
     confirm: 'Delete',
     stale: 'It changed in the meantime. Close this, look at it again, and decide then.',
@@ -120,6 +125,7 @@ export const common = {
     text: 'What you typed on this page is not saved and would be lost.',
     leave: 'Leave',
     stay: 'Stay here',
+    restored: 'What you had typed before the session ended is back.',
   },
   stale: {
     title: '{{who}} changed this bucket while you were editing (revision {{revision}})',

@@ -111,6 +111,11 @@ export const common: typeof en = {
     text: '最多 {{max, number}} 个字符。',
     userName: '1 到 64 个 a-z 0-9 . _ - @，以字母或数字开头。',
   },
+  curl: {
+    copy: '复制为 curl',
+    copied: '已复制。运行前请设置环境变量 {{variables}}。',
+    copiedLogin: '已复制。API 令牌无权执行此操作，因此命令会以您的身份登录。运行前请设置环境变量 {{variables}}。',
+  },
   delete: {
     confirm: '删除',
     stale: '在此期间它已被修改。请关闭此窗口，重新查看后再决定。',
@@ -121,6 +126,7 @@ export const common: typeof en = {
     text: '本页输入的内容尚未保存，离开后将丢失。',
     leave: '离开',
     stay: '留在本页',
+    restored: '已恢复会话结束前输入的内容。',
   },
   stale: {
     title: '您编辑期间，{{who}} 修改了此限流桶（第 {{revision}} 版）',
