@@ -7,6 +7,7 @@ interface ActionButtonProps extends ButtonProps {
   /** Where the button leads, or what it does. */
   to?: string;
   onClick?: () => void;
+  'aria-label'?: string;
   /** Why the action is not allowed; the button then stays visible and reachable by keyboard but does nothing. */
   denied?: string | undefined;
 }

@@ -1,6 +1,8 @@
-import { Button, Group, Modal, Stack, Text, TextInput, Textarea } from '@mantine/core';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { Button, Group, Stack, Text, TextInput, Textarea } from '@mantine/core';
+import { useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useOpenForm } from '@/lib/unsaved';
+import { CancelButton, FormDialog } from './FormDialog';
 
 interface DeleteByNameProps {
   opened: boolean;
@@ -18,16 +20,14 @@ interface DeleteByNameProps {
 
 /** Asks for a record's name to be typed before it is deleted. */
 export function DeleteByName(props: DeleteByNameProps) {
-  const { t } = useTranslation();
   return (
-    <Modal
+    <FormDialog
       opened={props.opened}
       onClose={props.onClose}
       title={props.title}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       <DeleteForm {...props} />
-    </Modal>
+    </FormDialog>
   );
 }
 
@@ -38,9 +38,14 @@ function DeleteForm({ name, children, withReason = false, onDelete, onClose, del
   const [reason, setReason] = useState('');
   const ready = typed === name && (!withReason || reason.trim() !== '');
 
+  const sent = useRef(false);
+  useOpenForm({ dirty: () => (typed !== '' || reason.trim() !== '') && (!sent.current || error !== undefined) });
+
   function submit(event: FormEvent) {
     event.preventDefault();
-    if (ready) onDelete(reason.trim());
+    if (!ready) return;
+    sent.current = true;
+    onDelete(reason.trim());
   }
 
   return (
@@ -70,9 +75,7 @@ function DeleteForm({ name, children, withReason = false, onDelete, onClose, del
           </Text>
         )}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('common.cancel')}
-          </Button>
+          <CancelButton onCancel={onClose} />
           <Button type="submit" color="red.8" disabled={!ready} loading={deleting}>
             {t('delete.confirm')}
           </Button>

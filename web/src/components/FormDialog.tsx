@@ -47,8 +47,6 @@ interface DialogFormProps {
 
 /** The form inside a dialog: inputs, refusals, and the two buttons. */
 export function DialogForm({ onSubmit, onCancel, submitLabel, saving, refusal, curl, children, ref }: DialogFormProps) {
-  const { t } = useTranslation();
-  const scope = use(FormScope);
   return (
     <form ref={ref} onSubmit={onSubmit} noValidate>
       <Stack>
@@ -60,14 +58,23 @@ export function DialogForm({ onSubmit, onCancel, submitLabel, saving, refusal, c
         )}
         <Group justify="flex-end">
           {curl && <CurlButton call={curl} />}
-          <Button variant="default" onClick={() => leaveAfterAsking(onCancel, scope ?? undefined)}>
-            {t('common.cancel')}
-          </Button>
+          <CancelButton onCancel={onCancel} />
           <Button type="submit" loading={saving}>
             {submitLabel}
           </Button>
         </Group>
       </Stack>
     </form>
+  );
+}
+
+/** Gives a form in a dialog up, after asking where something was typed. */
+export function CancelButton({ onCancel }: { onCancel: () => void }) {
+  const { t } = useTranslation();
+  const scope = use(FormScope);
+  return (
+    <Button variant="default" onClick={() => leaveAfterAsking(onCancel, scope ?? undefined)}>
+      {t('common.cancel')}
+    </Button>
   );
 }

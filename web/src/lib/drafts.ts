@@ -1,3 +1,5 @@
+import { use, useEffect, useState } from 'react';
+import { MeContext } from '@/lib/api/me';
 import { keptForms } from './unsaved';
 
 // What was typed when the session ended, until the same person is back on the same page in the same tab.
@@ -54,16 +56,23 @@ function stored(): Drafts | null {
 }
 
 /** What this person had typed into a form of this page. */
-export function findDraft<T>(user: string | undefined, id: string): Draft<Partial<T>> | null {
+function findDraft<T>(user: string | undefined, id: string): Draft<Partial<T>> | null {
   const drafts = stored();
   if (drafts === null || drafts.user !== user || drafts.path !== here()) return null;
   return (drafts.forms.find((form) => form.id === id) as Draft<Partial<T>> | undefined) ?? null;
 }
 
-/** The draft is in its form again. */
-export function draftRestored(): void {
-  sessionStorage.removeItem(storageKey);
-  listeners.forEach((listener) => listener());
+/** What was typed into this form before the session ended, to be put into it at its first render. */
+export function useDraft<T>(id: string): Draft<Partial<T>> | null {
+  const me = use(MeContext);
+  const [draft] = useState(() => findDraft<T>(me?.name, id));
+  useEffect(() => {
+    if (draft === null) return;
+    sessionStorage.removeItem(storageKey);
+    // Whoever listens may be mounted by the same render, and its effects come after this one.
+    queueMicrotask(() => listeners.forEach((listener) => listener()));
+  }, [draft]);
+  return draft;
 }
 
 /** Forgets what another person had typed: called at each login, with who is here now. */

@@ -1,8 +1,7 @@
 import { useForm, type UseFormInput } from '@mantine/form';
-import { use, useEffect, useRef, useState } from 'react';
-import { MeContext } from '@/lib/api/me';
+import { useEffect, useRef, useState } from 'react';
 import { ApiError, hasCode } from '@/lib/api/problem';
-import { draftRestored, findDraft } from './drafts';
+import { useDraft } from './drafts';
 import { equal } from './diff/fields';
 import { fieldErrorsOf, focusFirstInvalid, placeErrors } from './form-errors';
 import { useOpenForm } from './unsaved';
@@ -24,14 +23,13 @@ export function useSimpleForm<T extends Record<string, unknown>>(input: UseFormI
   const [refusal, setRefusal] = useState<string[]>([]);
   const [overtaken, setOvertaken] = useState<Overtaken | null>(null);
   const id = Object.keys(input.initialValues ?? {}).join(); // the inputs of a form tell it from the others of its page
-  const me = use(MeContext);
-  const [draft] = useState(() => findDraft<T>(me?.name, id));
+  const draft = useDraft<T>(id);
   const [base, setBase] = useState(typeof draft?.base === 'number' ? draft.base : revision);
   const sent = useRef<T | null>(null);
 
   const restore = useRef(() => draft && form.setValues(draft.values));
   useEffect(() => {
-    if (restore.current() !== null) draftRestored();
+    restore.current();
   }, []);
 
   useOpenForm({

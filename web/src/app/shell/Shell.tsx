@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation } from 'react-router';
 import { useMe } from '@/lib/api/me';
 import { Logo } from '@/components/Logo';
-import { LeaveQuestion } from '@/components/UnsavedGuard';
+import { LeaveQuestion } from '@/components/LeaveQuestion';
 import { PageLoader } from '@/app/PageLoader';
 import { AlertBell } from './AlertBell';
 import { BreakGlassBanner } from './BreakGlassBanner';

@@ -1,10 +1,10 @@
 import { Anchor, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate, useParams } from 'react-router';
 import { hasCode } from '@/lib/api/problem';
 import type { App } from '@/lib/api/types';
+import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { DeleteByName } from '@/components/DeleteByName';
 import { errorText } from '@/components/error-text';
@@ -33,7 +33,7 @@ export function AppPage() {
 
 function AppView({ app }: { app: App }) {
   const { t } = useTranslation();
-  const [editing, edit] = useDisclosure();
+  const [editing, edit] = useUrlDialog('edit');
   const denied = app.may.edit ? undefined : t('denied.editApp');
   return (
     <>
@@ -59,7 +59,7 @@ function AppView({ app }: { app: App }) {
         <Members app={app} denied={denied} />
         <DeleteApp app={app} />
       </Stack>
-      <EditAppDialog app={app} opened={editing} onClose={edit.close} />
+      <EditAppDialog app={app} opened={editing && app.may.edit} onClose={edit.close} />
     </>
   );
 }
@@ -67,7 +67,7 @@ function AppView({ app }: { app: App }) {
 function DeleteApp({ app }: { app: App }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const [opened, { open, close }] = useDisclosure();
+  const [opened, { open, close }] = useUrlDialog('delete');
   const remove = useDeleteApp(app.name);
   const error = remove.error && (hasCode(remove.error, 'stale') ? t('delete.stale') : errorText(remove.error, t));
 
@@ -96,7 +96,7 @@ function DeleteApp({ app }: { app: App }) {
         {t('apps.delete')}
       </ActionButton>
       <DeleteByName
-        opened={opened}
+        opened={opened && app.may.delete}
         onClose={close}
         name={app.name}
         title={t('apps.delete')}

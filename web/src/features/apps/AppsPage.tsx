@@ -1,10 +1,10 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconApps, IconFilterOff, IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import type { App } from '@/lib/api/types';
+import { useUrlDialog } from '@/lib/url-dialog';
 import { useUrlSet } from '@/lib/url-state';
 import { ActionButton } from '@/components/ActionButton';
 import { CursorPager } from '@/components/CursorPager';
@@ -22,7 +22,7 @@ export function AppsPage() {
   const me = useMe();
   const [params] = useSearchParams();
   const set = useUrlSet();
-  const [creating, { open, close }] = useDisclosure();
+  const [creating, { open, close }] = useUrlDialog('new');
   const query = {
     search: params.get('search') ?? '',
     cursor: params.get('cursor') ?? '',
@@ -79,7 +79,7 @@ export function AppsPage() {
         />
       )}
       <CursorPager next={apps.data?.next || undefined} />
-      <CreateAppDialog opened={creating} onClose={close} />
+      <CreateAppDialog opened={creating && can(me, 'app.create')} onClose={close} />
     </>
   );
 }

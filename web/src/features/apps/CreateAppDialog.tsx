@@ -37,9 +37,9 @@ function CreateAppForm({ onClose }: { onClose: () => void }) {
       description: (text) => (characters(text) <= descriptionBound ? null : t('rule.text', { max: descriptionBound })),
     },
   });
-  const save = onSubmit(({ name, description, owners }) =>
+  const save = onSubmit((values) =>
     create.mutate(
-      { name, description: description.trim(), members: owners.map((user) => ({ user, role: 'owner' })) },
+      bodyOf(values),
       {
         onSuccess: (app) => {
           showDone(t('apps.created', { name: app.name }), t);
@@ -60,6 +60,7 @@ function CreateAppForm({ onClose }: { onClose: () => void }) {
       submitLabel={t('apps.create')}
       saving={create.isPending}
       refusal={refusal}
+      curl={() => ({ method: 'POST', path: '/apps', body: bodyOf(form.getValues()) })}
     >
       <TextInput
         label={t('field.name')}
@@ -80,4 +81,8 @@ function CreateAppForm({ onClose }: { onClose: () => void }) {
       />
     </DialogForm>
   );
+}
+
+function bodyOf({ name, description, owners }: { name: string; description: string; owners: string[] }) {
+  return { name, description: description.trim(), members: owners.map((user) => ({ user, role: 'owner' as const })) };
 }

@@ -1,12 +1,11 @@
 import { Textarea } from '@mantine/core';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { hasCode } from '@/lib/api/problem';
 import type { App } from '@/lib/api/types';
 import { characters, descriptionBound } from '@/lib/rules';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
 import { DialogForm, FormDialog } from '@/components/FormDialog';
+import { OvertakenNotice } from '@/components/OvertakenNotice';
 import { showDone } from '@/components/notify';
 import { useUpdateApp } from './api/one';
 
@@ -22,15 +21,13 @@ export function EditAppDialog({ app, opened, onClose }: { app: App; opened: bool
 
 function EditAppForm({ app, onClose }: { app: App; onClose: () => void }) {
   const { t } = useTranslation();
-  // The edit stands on what its maker saw when the dialog opened.
-  const [base] = useState(app.revision);
   const update = useUpdateApp(app.name);
-  const { form, element, refusal, refused, onSubmit } = useSimpleForm({
+  const { form, element, refusal, refused, onSubmit, base = app.revision, overtaken } = useSimpleForm({
     initialValues: { description: app.description },
     validate: {
       description: (text) => (characters(text) <= descriptionBound ? null : t('rule.text', { max: descriptionBound })),
     },
-  });
+  }, app.revision);
   const save = onSubmit(({ description }) =>
     update.mutate(
       { base, description: description.trim() },
@@ -39,7 +36,7 @@ function EditAppForm({ app, onClose }: { app: App; onClose: () => void }) {
           showDone(t('apps.saved'), t);
           onClose();
         },
-        onError: (error) => refused(error, hasCode(error, 'stale') ? t('stale.reopen') : errorText(error, t)),
+        onError: (error) => refused(error, errorText(error, t)),
       },
     ),
   );
@@ -51,7 +48,9 @@ function EditAppForm({ app, onClose }: { app: App; onClose: () => void }) {
       submitLabel={t('common.save')}
       saving={update.isPending}
       refusal={refusal}
+      curl={() => ({ method: 'PUT', path: `/apps/${app.name}`, base, body: { description: form.getValues().description.trim() } })}
     >
+      {overtaken && <OvertakenNotice overtaken={overtaken} fields={{ description: t('field.description') }} />}
       <Textarea
         label={t('field.description')}
         autosize

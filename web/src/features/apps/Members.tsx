@@ -1,11 +1,13 @@
-import { ActionIcon, Button, Card, Group, Select, Text, Title } from '@mantine/core';
+import { Button, Card, Group, Select, Text, Title } from '@mantine/core';
 import { IconUserMinus } from '@tabler/icons-react';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useUserNames } from '@/lib/api/names';
 import type { App, AppRole, Member } from '@/lib/api/types';
+import { ActionButton } from '@/components/ActionButton';
 import { DataTable, type Column } from '@/components/DataTable';
 import { showDone, showError } from '@/components/notify';
+import { showUndoable } from '@/components/notify-undo';
 import { useRemoveMember, useSetMember } from './api/one';
 
 const roles: AppRole[] = ['viewer', 'owner'];
@@ -13,7 +15,7 @@ const roles: AppRole[] = ['viewer', 'owner'];
 /** The members of an app. `denied` says why one may not change them. */
 export function Members({ app, denied }: { app: App; denied: string | undefined }) {
   const { t } = useTranslation();
-  const columns = useColumns(app, denied === undefined);
+  const columns = useColumns(app, denied);
   return (
     <Card withBorder padding="lg" component="section" aria-labelledby="members-title">
       <Title order={2} size="h4" id="members-title" mb={4}>
@@ -27,75 +29,99 @@ export function Members({ app, denied }: { app: App; denied: string | undefined 
       ) : (
         <Text>{t('apps.noMembers')}</Text>
       )}
-      {denied === undefined && <AddMember app={app} />}
+      {denied === undefined ? (
+        <AddMember app={app} />
+      ) : (
+        <ActionButton mt="md" denied={denied}>
+          {t('apps.addMember')}
+        </ActionButton>
+      )}
     </Card>
   );
 }
 
-function useColumns(app: App, editable: boolean): Column<Member>[] {
+function useColumns(app: App, denied: string | undefined): Column<Member>[] {
   const { t } = useTranslation();
-  const columns: Column<Member>[] = [
+  return [
     { id: 'user', header: t('field.user'), heading: true, cell: (member) => <Text fw={600}>{member.user}</Text> },
     {
       id: 'role',
       header: t('field.role'),
       cell: (member) =>
-        editable ? <RoleSelect app={app.name} member={member} /> : t(`appRole.${member.role}`),
+        denied === undefined ? <RoleSelect app={app.name} member={member} /> : t(`appRole.${member.role}`),
     },
-  ];
-  if (editable) {
-    columns.push({
+    {
       id: 'remove',
       header: t('table.actions'),
-      cell: (member) => <RemoveMember app={app.name} user={member.user} />,
-    });
-  }
-  return columns;
+      cell: (member) => <RemoveMember app={app.name} member={member} denied={denied} />,
+    },
+  ];
 }
 
+// Who is a member shows at once and can be taken back; a refusal puts it back by itself.
 function RoleSelect({ app, member }: { app: string; member: Member }) {
   const { t } = useTranslation();
   const set = useSetMember(app);
+  const { user } = member;
+
+  function change(role: AppRole, undo?: () => void) {
+    set.mutate(
+      { user, role },
+      {
+        onSuccess: () => showUndoable(t('apps.roleSet', { user, role: t(`appRole.${role}`) }), t, undo),
+        onError: (error) => showError(error, t),
+      },
+    );
+  }
+
   return (
     <Select
-      aria-label={t('apps.roleOf', { user: member.user })}
+      aria-label={t('apps.roleOf', { user })}
       data={roles.map((role) => ({ value: role, label: t(`appRole.${role}`) }))}
       value={member.role}
-      onChange={(role) =>
-        set.mutate(
-          { user: member.user, role: role as AppRole },
-          {
-            onSuccess: () => showDone(t('apps.memberSet', { user: member.user }), t),
-            onError: (error) => showError(error, t),
-          },
-        )
-      }
+      onChange={(role) => role !== member.role && change(role as AppRole, () => change(member.role))}
       allowDeselect={false}
-      disabled={set.isPending}
       size="xs"
       maw={160}
     />
   );
 }
 
-function RemoveMember({ app, user }: { app: string; user: string }) {
+function RemoveMember({ app, member, denied }: { app: string; member: Member; denied: string | undefined }) {
   const { t } = useTranslation();
   const remove = useRemoveMember(app);
+  const set = useSetMember(app);
+  const { user } = member;
+
+  // The row is gone by now, and with it whatever was handed to mutate: so these are the promises of the requests.
+  async function undo() {
+    try {
+      await set.mutateAsync(member);
+      showDone(t('apps.memberSet', { user }), t);
+    } catch (error) {
+      showError(error, t);
+    }
+  }
+  async function submit() {
+    try {
+      await remove.mutateAsync(user);
+      showUndoable(t('apps.memberRemoved', { user }), t, () => void undo());
+    } catch (error) {
+      showError(error, t);
+    }
+  }
+
   return (
-    <ActionIcon
+    <ActionButton
       variant="default"
+      size="xs"
       aria-label={t('apps.removeMember', { user })}
-      title={t('apps.removeMember', { user })}
-      loading={remove.isPending}
-      onClick={() =>
-        remove.mutate(user, {
-          onSuccess: () => showDone(t('apps.memberRemoved', { user }), t),
-          onError: (error) => showError(error, t),
-        })
-      }
+      leftSection={<IconUserMinus size={16} aria-hidden />}
+      onClick={() => void submit()}
+      denied={denied}
     >
-      <IconUserMinus size={16} aria-hidden />
-    </ActionIcon>
+      {t('apps.remove')}
+    </ActionButton>
   );
 }
 

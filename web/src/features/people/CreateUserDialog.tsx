@@ -1,5 +1,6 @@
 import { PasswordInput, Select, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { useMe } from '@/lib/api/me';
 import { hasCode } from '@/lib/api/problem';
 import type { Role } from '@/lib/api/types';
 import { isUserName } from '@/lib/rules';
@@ -23,6 +24,7 @@ export function CreateUserDialog({ opened, onClose }: { opened: boolean; onClose
 
 function CreateUserForm({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
+  const me = useMe();
   const create = useCreateUser();
   const { form, element, refusal, refused, onSubmit } = useSimpleForm({
     initialValues: { name: '', display_name: '', role: 'member' as Role, password: '' },
@@ -51,6 +53,7 @@ function CreateUserForm({ onClose }: { onClose: () => void }) {
       submitLabel={t('people.create')}
       saving={create.isPending}
       refusal={refusal}
+      curl={() => ({ method: 'POST', path: '/users', body: form.getValues(), login: me.name, secrets: { password: 'NEW_USER_PASSWORD' } })}
     >
       <TextInput
         label={t('login.name')}

@@ -1,10 +1,11 @@
 import { Select, Switch, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { hasCode } from '@/lib/api/problem';
+import { useMe } from '@/lib/api/me';
 import type { User } from '@/lib/api/types';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
 import { DialogForm, FormDialog } from '@/components/FormDialog';
+import { OvertakenNotice } from '@/components/OvertakenNotice';
 import { showDone } from '@/components/notify';
 import { useUpdateUser } from './api/users';
 import { roles } from './roles';
@@ -21,19 +22,20 @@ export function EditUserDialog({ user, onClose }: { user: User | null; onClose: 
 
 function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
   const { t } = useTranslation();
+  const me = useMe();
   const update = useUpdateUser();
-  const { form, element, refusal, refused, onSubmit } = useSimpleForm({
+  const { form, element, refusal, refused, onSubmit, base = user.revision, overtaken } = useSimpleForm({
     initialValues: { display_name: user.display_name, role: user.role, disabled: user.disabled },
-  });
+  }, user.revision);
   const save = onSubmit((patch) =>
     update.mutate(
-      { user, patch },
+      { user: { ...user, revision: base }, patch },
       {
         onSuccess: () => {
           showDone(t('people.saved', { user: user.name }), t);
           onClose();
         },
-        onError: (error) => refused(error, hasCode(error, 'stale') ? t('stale.reopen') : errorText(error, t)),
+        onError: (error) => refused(error, errorText(error, t)),
       },
     ),
   );
@@ -45,7 +47,14 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
       submitLabel={t('common.save')}
       saving={update.isPending}
       refusal={refusal}
+      curl={() => ({ method: 'PUT', path: `/users/${encodeURIComponent(user.name)}`, base, body: form.getValues(), login: me.name })}
     >
+      {overtaken && (
+        <OvertakenNotice
+          overtaken={overtaken}
+          fields={{ display_name: t('field.display_name'), role: t('field.role'), disabled: t('field.disabled') }}
+        />
+      )}
       <TextInput label={t('field.display_name')} data-autofocus {...form.getInputProps('display_name')} />
       <Select
         label={t('field.role')}

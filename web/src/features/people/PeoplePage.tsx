@@ -1,11 +1,10 @@
 import { Button, Group, Select } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconFilterOff, IconHelp, IconPlus } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import type { User } from '@/lib/api/types';
+import { useUrlDialog, useUrlDialogOf } from '@/lib/url-dialog';
 import { useUrlSet } from '@/lib/url-state';
 import { ActionButton } from '@/components/ActionButton';
 import { CursorPager } from '@/components/CursorPager';
@@ -30,16 +29,18 @@ export function PeoplePage() {
 function People() {
   const { t } = useTranslation();
   const me = useMe();
+  const manages = can(me, 'user.manage');
   const [params] = useSearchParams();
   const set = useUrlSet();
-  const [creating, { open, close }] = useDisclosure();
-  const [asking, { open: ask, close: stopAsking }] = useDisclosure();
-  const [editing, setEditing] = useState<User | null>(null);
-  const [resetting, setResetting] = useState<User | null>(null);
+  const [creating, { open, close }] = useUrlDialog('new');
+  const [asking, { open: ask, close: stopAsking }] = useUrlDialog('why');
+  const [editing, edit] = useUrlDialogOf('edit');
+  const [resetting, reset] = useUrlDialogOf('password');
   const get = (name: string) => params.get(name) ?? '';
   const query = { search: get('search'), role: get('role'), sort: get('sort') || 'name', cursor: get('cursor') };
   const users = useUsers(query);
-  const columns = useUserColumns({ onEdit: setEditing, onPassword: setResetting });
+  const columns = useUserColumns({ onEdit: ({ name }) => edit.open(name), onPassword: ({ name }) => reset.open(name) });
+  const byName = (name: string | null): User | null => (manages && users.data?.items.find((user) => user.name === name)) || null;
   const empty = users.data?.items.length === 0;
   return (
     <>
@@ -51,7 +52,7 @@ function People() {
             <ActionButton
               onClick={open}
               leftSection={<IconPlus size={18} aria-hidden />}
-              denied={can(me, 'user.manage') ? undefined : t('denied.people')}
+              denied={manages ? undefined : t('denied.people')}
             >
               {t('people.create')}
             </ActionButton>
@@ -98,9 +99,9 @@ function People() {
       )}
       <CursorPager next={users.data?.next || undefined} />
       <WhyDialog opened={asking} onClose={stopAsking} />
-      <CreateUserDialog opened={creating} onClose={close} />
-      <EditUserDialog user={editing} onClose={() => setEditing(null)} />
-      <PasswordDialog user={resetting} onClose={() => setResetting(null)} />
+      <CreateUserDialog opened={creating && manages} onClose={close} />
+      <EditUserDialog user={byName(editing)} onClose={edit.close} />
+      <PasswordDialog user={byName(resetting)} onClose={reset.close} />
     </>
   );
 }

@@ -1,9 +1,10 @@
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import { IconCircleCheck, IconCircleOff } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { can, useMe } from '@/lib/api/me';
 import type { User } from '@/lib/api/types';
 import type { Column } from '@/components/DataTable';
+import { ActionButton } from '@/components/ActionButton';
 import { RelativeTime } from '@/components/RelativeTime';
 
 interface UserActions {
@@ -11,7 +12,7 @@ interface UserActions {
   onPassword: (user: User) => void;
 }
 
-/** The columns of the list of people; the actions only for those who may act. */
+/** The columns of the list of people; the actions say to others what they lack. */
 export function useUserColumns({ onEdit, onPassword }: UserActions): Column<User>[] {
   const { t } = useTranslation();
   const me = useMe();
@@ -41,27 +42,27 @@ export function useUserColumns({ onEdit, onPassword }: UserActions): Column<User
       cell: (user) => <RelativeTime at={user.updated_at} />,
     },
   ];
-  if (can(me, 'user.manage')) {
-    columns.push({
+  const denied = can(me, 'user.manage') ? undefined : t('denied.people');
+  columns.push({
       id: 'actions',
       header: t('table.actions'),
       cell: (user) => (
         <Group gap="xs">
-          <Button size="xs" variant="default" onClick={() => onEdit(user)} aria-label={t('people.editOf', { user: user.name })}>
+          <ActionButton size="xs" variant="default" onClick={() => onEdit(user)} aria-label={t('people.editOf', { user: user.name })} denied={denied}>
             {t('people.edit')}
-          </Button>
-          <Button
+          </ActionButton>
+          <ActionButton
             size="xs"
             variant="default"
             onClick={() => onPassword(user)}
             aria-label={t('people.passwordOf', { user: user.name })}
+            denied={denied}
           >
             {t('people.password')}
-          </Button>
+          </ActionButton>
         </Group>
       ),
-    });
-  }
+  });
   return columns;
 }
 

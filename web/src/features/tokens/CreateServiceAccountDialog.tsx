@@ -1,5 +1,6 @@
 import { Select, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { useMe } from '@/lib/api/me';
 import { hasCode } from '@/lib/api/problem';
 import type { Role } from '@/lib/api/types';
 import { isUserName } from '@/lib/rules';
@@ -23,6 +24,7 @@ export function CreateServiceAccountDialog({ opened, onClose }: { opened: boolea
 
 function CreateServiceAccountForm({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
+  const me = useMe();
   const create = useCreateServiceAccount();
   const { form, element, refusal, refused, onSubmit } = useSimpleForm({
     initialValues: { name: '', display_name: '', role: 'member' as Role },
@@ -48,6 +50,7 @@ function CreateServiceAccountForm({ onClose }: { onClose: () => void }) {
       submitLabel={t('tokens.createAccount')}
       saving={create.isPending}
       refusal={refusal}
+      curl={() => ({ method: 'POST', path: '/service-accounts', body: form.getValues(), login: me.name })}
     >
       <TextInput
         label={t('field.name')}

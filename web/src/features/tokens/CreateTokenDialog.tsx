@@ -1,4 +1,4 @@
-import { Checkbox, Modal, Select, Stack, TextInput } from '@mantine/core';
+import { Checkbox, Select, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { can, useMe } from '@/lib/api/me';
@@ -6,7 +6,7 @@ import { hasCode } from '@/lib/api/problem';
 import type { NewSecret, TokenScope } from '@/lib/api/types';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
-import { DialogForm } from '@/components/FormDialog';
+import { DialogForm, FormDialog } from '@/components/FormDialog';
 import { useServiceAccounts } from './api/service-accounts';
 import { useCreateToken } from './api/tokens';
 import { isTokenName, lives, scopes, usualLife } from './choices';
@@ -24,7 +24,7 @@ export function CreateTokenDialog({ opened, onClose }: { opened: boolean; onClos
 
   // A click beside the dialog must not take the secret away before it was copied.
   return (
-    <Modal
+    <FormDialog
       opened={opened}
       onClose={close}
       title={made ? t('tokens.madeTitle', { name: made.token.name }) : t('tokens.create')}
@@ -32,10 +32,9 @@ export function CreateTokenDialog({ opened, onClose }: { opened: boolean; onClos
       closeOnClickOutside={!made}
       closeOnEscape={!made}
       withCloseButton={!made}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       {made ? <SecretShown secret={made.secret} onDone={close} /> : <CreateTokenForm onMade={setMade} onClose={close} />}
-    </Modal>
+    </FormDialog>
   );
 }
 
@@ -46,7 +45,8 @@ interface CreateTokenFormProps {
 
 function CreateTokenForm({ onMade, onClose }: CreateTokenFormProps) {
   const { t } = useTranslation();
-  const manages = can(useMe(), 'token.manage');
+  const me = useMe();
+  const manages = can(me, 'token.manage');
   const accounts = useServiceAccounts(manages);
   const create = useCreateToken();
   const { form, element, refusal, refused, onSubmit } = useSimpleForm({
@@ -56,14 +56,9 @@ function CreateTokenForm({ onMade, onClose }: CreateTokenFormProps) {
       scopes: (chosen) => (chosen.length > 0 ? null : t('tokens.scopesRule')),
     },
   });
-  const save = onSubmit(({ name, scopes: chosen, expires_in_days, service_account }) =>
+  const save = onSubmit((values) =>
     create.mutate(
-      {
-        name,
-        scopes: chosen as TokenScope[],
-        expires_in_days: Number(expires_in_days),
-        ...(service_account && { service_account }),
-      },
+      bodyOf(values),
       {
         onSuccess: onMade,
         onError: (error) => {
@@ -81,6 +76,7 @@ function CreateTokenForm({ onMade, onClose }: CreateTokenFormProps) {
       submitLabel={t('tokens.create')}
       saving={create.isPending}
       refusal={refusal}
+      curl={() => ({ method: 'POST', path: '/tokens', body: bodyOf(form.getValues()), login: me.name })}
     >
       <TextInput
         label={t('field.name')}
@@ -126,4 +122,20 @@ function CreateTokenForm({ onMade, onClose }: CreateTokenFormProps) {
       )}
     </DialogForm>
   );
+}
+
+interface TokenValues {
+  name: string;
+  scopes: string[];
+  expires_in_days: string;
+  service_account: string | null;
+}
+
+function bodyOf({ name, scopes: chosen, expires_in_days, service_account }: TokenValues) {
+  return {
+    name,
+    scopes: chosen as TokenScope[],
+    expires_in_days: Number(expires_in_days),
+    ...(service_account && { service_account }),
+  };
 }

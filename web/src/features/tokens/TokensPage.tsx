@@ -1,11 +1,10 @@
 import { SegmentedControl, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import type { Token } from '@/lib/api/types';
+import { useUrlDialog, useUrlDialogOf } from '@/lib/url-dialog';
 import { useUrlSet } from '@/lib/url-state';
 import { ActionButton } from '@/components/ActionButton';
 import { CursorPager } from '@/components/CursorPager';
@@ -24,12 +23,12 @@ export function TokensPage() {
   const manages = can(useMe(), 'token.manage');
   const [params] = useSearchParams();
   const set = useUrlSet();
-  const [creating, create] = useDisclosure();
-  const [makingAccount, makeAccount] = useDisclosure();
-  const [revoking, setRevoking] = useState<Token | null>(null);
+  const [creating, create] = useUrlDialog('new');
+  const [makingAccount, makeAccount] = useUrlDialog('account');
+  const [revoking, revoke] = useUrlDialogOf('revoke');
   const all = manages && params.get('all') === 'true';
   const tokens = useTokens({ all, cursor: params.get('cursor') ?? '' });
-  const columns = useTokenColumns({ all, onRevoke: setRevoking });
+  const columns = useTokenColumns({ all, onRevoke: (token: Token) => revoke.open(String(token.id)) });
   return (
     <>
       <PageHeader
@@ -74,7 +73,7 @@ export function TokensPage() {
       <CursorPager next={tokens.data?.next || undefined} />
       <CreateTokenDialog opened={creating} onClose={create.close} />
       <CreateServiceAccountDialog opened={makingAccount} onClose={makeAccount.close} />
-      <RevokeDialog token={revoking} onClose={() => setRevoking(null)} />
+      <RevokeDialog token={tokens.data?.items.find(({ id }) => String(id) === revoking) ?? null} onClose={revoke.close} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, ifMatch, unwrap } from '@/lib/api/client';
-import type { AppRole, Member } from '@/lib/api/types';
+import type { App, Member } from '@/lib/api/types';
 
 export function useApp(name: string) {
   return useQuery({
@@ -41,18 +41,41 @@ export function useDeleteApp(name: string) {
   });
 }
 
+/** Shows the members of an app as they will be; returns the way back. */
+function useMembersAhead(name: string) {
+  const queryClient = useQueryClient();
+  const queryKey = ['apps', 'one', name];
+  return async (change: (members: Member[]) => Member[]) => {
+    await queryClient.cancelQueries({ queryKey });
+    const before = queryClient.getQueryData<App>(queryKey);
+    if (before) queryClient.setQueryData<App>(queryKey, { ...before, members: change(before.members) });
+    return () => queryClient.setQueryData(queryKey, before);
+  };
+}
+
 export function useSetMember(app: string) {
+  const ahead = useMembersAhead(app);
   return useMutation({
-    mutationFn: ({ user, role }: { user: string; role: AppRole }) =>
+    mutationFn: ({ user, role }: Member) =>
       unwrap(api.PUT('/api/v1/apps/{name}/members/{user}', { params: { path: { name: app, user } }, body: { role } })),
-    onSuccess: useAppsChanged(),
+    onMutate: (member) =>
+      ahead((members) =>
+        members.some(({ user }) => user === member.user)
+          ? members.map((one) => (one.user === member.user ? member : one))
+          : [...members, member],
+      ),
+    onError: (_error, _member, back) => back?.(),
+    onSettled: useAppsChanged(),
   });
 }
 
 export function useRemoveMember(app: string) {
+  const ahead = useMembersAhead(app);
   return useMutation({
     mutationFn: (user: string) =>
       unwrap(api.DELETE('/api/v1/apps/{name}/members/{user}', { params: { path: { name: app, user } } })),
-    onSuccess: useAppsChanged(),
+    onMutate: (user) => ahead((members) => members.filter((member) => member.user !== user)),
+    onError: (_error, _user, back) => back?.(),
+    onSettled: useAppsChanged(),
   });
 }

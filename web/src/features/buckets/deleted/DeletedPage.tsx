@@ -1,9 +1,9 @@
 import { Group, Text } from '@mantine/core';
 import { IconTrashOff } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import type { DeletedBucket } from '@/lib/api/types';
+import { useUrlDialogOf } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { CursorPager } from '@/components/CursorPager';
 import { DataTable, type Column } from '@/components/DataTable';
@@ -19,9 +19,9 @@ import { RestoreDialog } from './RestoreDialog';
 export function DeletedPage() {
   const { t } = useTranslation();
   const [params] = useSearchParams();
-  const [chosen, setChosen] = useState<DeletedBucket>();
+  const [chosen, restore] = useUrlDialogOf('restore');
   const deleted = useDeletedBuckets({ search: params.get('search') ?? '', cursor: params.get('cursor') ?? '' });
-  const columns = useColumns(setChosen);
+  const columns = useColumns(({ name }) => restore.open(name));
   const rows = deleted.data?.items;
   const narrowed = Boolean(params.get('search') || params.get('cursor'));
   return (
@@ -40,7 +40,7 @@ export function DeletedPage() {
         <DataTable label={t('deleted.title')} columns={columns} rows={rows} rowId={(bucket) => bucket.name} />
       )}
       <CursorPager next={deleted.data?.next || undefined} />
-      <RestoreDialog bucket={chosen} onClose={() => setChosen(undefined)} />
+      <RestoreDialog bucket={rows?.find(({ name }) => name === chosen)} onClose={restore.close} />
     </>
   );
 }

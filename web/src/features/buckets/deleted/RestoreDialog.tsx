@@ -1,8 +1,9 @@
-import { Modal, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { DeletedBucket } from '@/lib/api/types';
 import { errorText } from '@/components/error-text';
+import { FormDialog } from '@/components/FormDialog';
 import { showDone, showPending } from '@/components/notify';
 import { useRestoreBucket } from '@/features/buckets/api/history';
 import { LimitText } from '@/components/LimitText';
@@ -12,14 +13,13 @@ import { ReasonForm } from '@/features/buckets/history/ReasonForm';
 export function RestoreDialog({ bucket, onClose }: { bucket: DeletedBucket | undefined; onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <Modal
+    <FormDialog
       opened={bucket !== undefined}
       onClose={onClose}
       title={t('deleted.restoreOf', { name: bucket?.name ?? '' })}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       {bucket && <RestoreForm bucket={bucket} onClose={onClose} />}
-    </Modal>
+    </FormDialog>
   );
 }
 

@@ -1,10 +1,10 @@
 import { Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
 import { hasCode } from '@/lib/api/problem';
+import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { DeleteByName } from '@/components/DeleteByName';
 import { errorText } from '@/components/error-text';
@@ -17,7 +17,7 @@ import { useDeleteBucket } from '@/features/buckets/api/delete';
 export function DeleteSection({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const [opened, { open, close }] = useDisclosure();
+  const [opened, { open, close }] = useUrlDialog('delete');
   const remove = useDeleteBucket(bucket.name);
 
   function submit(reason: string) {
@@ -51,7 +51,7 @@ export function DeleteSection({ bucket }: { bucket: Bucket }) {
         </Text>
       )}
       <DeleteByName
-        opened={opened}
+        opened={opened && bucket.may.delete}
         onClose={close}
         name={bucket.name}
         title={t('danger.delete')}

@@ -1,8 +1,8 @@
 import { Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconArrowBackUp } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket, Change } from '@/lib/api/types';
+import { useUrlDialogOf } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { actionText } from '@/components/action-text';
 import { ChangeDiff } from '@/components/ChangeDiff';
@@ -17,7 +17,7 @@ import { RollBackDialog } from '@/features/buckets/history/RollBackDialog';
 export function HistoryTab({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
   const changes = useBucketChanges(bucket.name);
-  const [chosen, setChosen] = useState<number>();
+  const [chosen, rollBack] = useUrlDialogOf('roll-back');
   if (changes.isPending) {
     return (
       <Stack role="status" aria-label={t('common.loading')}>
@@ -36,7 +36,7 @@ export function HistoryTab({ bucket }: { bucket: Bucket }) {
       <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('tab.history')}>
         {rows.map((change) => (
           <li key={change.id}>
-            <Entry change={change} bucket={bucket} onRollBack={setChosen} />
+            <Entry change={change} bucket={bucket} onRollBack={(revision) => rollBack.open(String(revision))} />
           </li>
         ))}
         {changes.hasNextPage && (
@@ -47,7 +47,7 @@ export function HistoryTab({ bucket }: { bucket: Bucket }) {
           </li>
         )}
       </Stack>
-      <RollBackDialog bucket={bucket} revision={chosen} onClose={() => setChosen(undefined)} />
+      <RollBackDialog bucket={bucket} revision={Number(chosen) || undefined} onClose={rollBack.close} />
     </>
   );
 }

@@ -1,10 +1,10 @@
 import { Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconPower } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
 import { hasCode } from '@/lib/api/problem';
 import { definitionOf } from '@/lib/definition';
+import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { errorText } from '@/components/error-text';
 import { FormDialog } from '@/components/FormDialog';
@@ -17,7 +17,7 @@ import { Affected } from './Affected';
 /** Switches the bucket off, or on again. A limit is never changed ahead of the server: the page waits until Redis has it. */
 export function SwitchSection({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
-  const [opened, { open, close }] = useDisclosure();
+  const [opened, { open, close }] = useUrlDialog('switch');
   const update = useUpdateBucket(bucket.name);
   const isOff = bucket.mode === 'off';
   const words = isOff ? 'on' : 'off';
@@ -51,7 +51,7 @@ export function SwitchSection({ bucket }: { bucket: Bucket }) {
           {t(`danger.${words}`)}
         </ActionButton>
       </Group>
-      <FormDialog opened={opened} onClose={close} title={t(`danger.${words}Title`, { name: bucket.name })}>
+      <FormDialog opened={opened && bucket.may.edit} onClose={close} title={t(`danger.${words}Title`, { name: bucket.name })}>
         <ReasonForm
           onSubmit={submit}
           onCancel={close}

@@ -1,5 +1,4 @@
 import { Alert, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconPlayerPlay } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket, Tried } from '@/lib/api/types';
@@ -7,6 +6,7 @@ import { isKeyed, limitKind } from '@/lib/definition';
 import { roughDuration } from '@/lib/format/limit';
 import { formatNumber } from '@/lib/format/numbers';
 import { useSimpleForm } from '@/lib/use-simple-form';
+import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { errorText } from '@/components/error-text';
 import { DialogForm, FormDialog } from '@/components/FormDialog';
@@ -17,7 +17,7 @@ import { useTry } from '@/features/buckets/api/try';
 /** Takes one real permit, after a confirmation that says so, and shows what came of it. */
 export function TryAcquire({ bucket, apps, app }: { bucket: Bucket; apps: string[]; app: string }) {
   const { t } = useTranslation();
-  const [opened, { open, close }] = useDisclosure();
+  const [opened, { open, close }] = useUrlDialog('try');
   const attempt = useTry(bucket.name);
   const denied = !bucket.may.edit ? t('denied.try', { owners: bucket.owners.join(', ') }) : apps.length === 0 ? t('use.noApps') : undefined;
   return (
@@ -28,7 +28,7 @@ export function TryAcquire({ bucket, apps, app }: { bucket: Bucket; apps: string
         </ActionButton>
         <div role="status">{attempt.data && <Result tried={attempt.data} />}</div>
       </Stack>
-      <FormDialog opened={opened} onClose={close} title={t('try.title')}>
+      <FormDialog opened={opened && denied === undefined} onClose={close} title={t('try.title')}>
         <TryForm bucket={bucket} apps={apps} app={app} attempt={attempt} onClose={close} />
       </FormDialog>
     </Section>

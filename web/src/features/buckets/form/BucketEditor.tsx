@@ -1,23 +1,23 @@
 import { Alert, Button, Group } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
 import { ApiError, hasCode } from '@/lib/api/problem';
 import type { Bucket } from '@/lib/api/types';
+import { useDraft } from '@/lib/drafts';
 import { definitionFields, definitionOf } from '@/lib/definition';
 import { diffFields, rebase } from '@/lib/diff/fields';
 import { errorText } from '@/components/error-text';
 import { showDone, showPending } from '@/components/notify';
 import { PageHeader } from '@/components/PageHeader';
-import { UnsavedGuard } from '@/components/UnsavedGuard';
 import { bucketKeys } from '@/features/buckets/api/keys';
 import { useUpdateBucket } from '@/features/buckets/api/update';
 import { BucketFields } from './BucketFields';
 import { ReviewDialog } from './ReviewDialog';
 import { StaleNotice } from './StaleNotice';
-import { useBucketForm } from './use-bucket-form';
-import { toDefinition, toValues } from './values';
+import { bucketFormId, useBucketForm } from './use-bucket-form';
+import { toDefinition, toValues, type BucketValues } from './values';
 
 /**
  * Edits a bucket: change, review the difference, give a reason, save. `latest` follows the server; the edit stands on
@@ -27,8 +27,9 @@ export function BucketEditor({ latest }: { latest: Bucket }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [base, setBase] = useState(latest);
-  const { form, element, placeServerErrors, focusInvalid } = useBucketForm(toValues(base), false);
+  const draft = useDraft<BucketValues>(bucketFormId);
+  const [base, setBase] = useState((draft?.base as Bucket | undefined) ?? latest);
+  const { form, element, placeServerErrors, focusInvalid } = useBucketForm({ initial: toValues(base), creating: false, draft, base });
   const update = useUpdateBucket(base.name);
   const [reviewing, setReviewing] = useState(false);
   const [refusal, setRefusal] = useState<string[]>([]);
@@ -36,13 +37,12 @@ export function BucketEditor({ latest }: { latest: Bucket }) {
   const before = definitionOf(base);
   const yours = toDefinition(form.values);
   const differences = diffFields(before, yours, definitionFields);
-  const dirty = useCallback(() => form.isDirty(), [form]);
   const page = `/buckets/${base.name}`;
 
   function moveOnto(current: Bucket, keepMine: boolean) {
     const merged = keepMine ? rebase(before, definitionOf(current), yours) : definitionOf(current);
     form.setInitialValues(toValues(current));
-    form.setValues(toValues({ ...merged, name: current.name }));
+    form.setValues({ ...toValues({ ...merged, name: current.name }), reason: keepMine ? form.values.reason : '' });
     setBase(current);
     setRefusal([]);
     setReviewing(false);
@@ -114,10 +114,17 @@ export function BucketEditor({ latest }: { latest: Bucket }) {
         differences={differences}
         before={before}
         after={yours}
+        reason={form.values.reason}
+        onReason={(reason) => form.setFieldValue('reason', reason)}
+        curl={() => ({
+          method: 'PUT',
+          path: `/buckets/${base.name}`,
+          base: base.revision,
+          body: { ...yours, reason: form.getValues().reason.trim() },
+        })}
         onSave={save}
         saving={update.isPending}
       />
-      <UnsavedGuard dirty={dirty} />
     </>
   );
 }

@@ -1,19 +1,21 @@
 import { Alert, Button, Group } from '@mantine/core';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate, useSearchParams } from 'react-router';
 import { useMe } from '@/lib/api/me';
 import { hasCode } from '@/lib/api/problem';
+import type { ApiCall } from '@/lib/curl';
+import { useDraft } from '@/lib/drafts';
+import { CurlButton } from '@/components/CurlButton';
 import { errorText } from '@/components/error-text';
 import { showDone, showPending } from '@/components/notify';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState } from '@/components/States';
-import { UnsavedGuard } from '@/components/UnsavedGuard';
 import { useCreateBucket } from '@/features/buckets/api/create';
 import { useBucket } from '@/features/buckets/api/one';
 import { BucketSkeleton } from '@/features/buckets/detail/BucketSkeleton';
 import { BucketFields } from './BucketFields';
-import { useBucketForm } from './use-bucket-form';
+import { bucketFormId, useBucketForm } from './use-bucket-form';
 import { newValues, toDefinition, toValues, type BucketValues } from './values';
 
 const refreshEvery = 60_000; // ms
@@ -37,14 +39,13 @@ function CreateBucket({ initial, from }: { initial: BucketValues; from?: string 
   const { t } = useTranslation();
   const navigate = useNavigate();
   const create = useCreateBucket();
-  const { form, element, placeServerErrors, focusInvalid } = useBucketForm(initial, true);
+  const { form, element, placeServerErrors, focusInvalid } = useBucketForm({ initial, creating: true, draft: useDraft<BucketValues>(bucketFormId) });
   const [refusal, setRefusal] = useState<string[]>([]);
-  const dirty = useCallback(() => form.isDirty(), [form]);
 
   function submit(values: BucketValues) {
     setRefusal([]);
     create.mutate(
-      { ...toDefinition(values), name: values.name, reason: values.reason.trim() },
+      bodyOf(values),
       {
         onSuccess: (bucket) => {
           form.resetDirty(); // nothing is left to lose
@@ -78,6 +79,7 @@ function CreateBucket({ initial, from }: { initial: BucketValues; from?: string 
           </Alert>
         )}
         <Group mt="xl" justify="flex-end">
+          <CurlButton call={() => callOf(form.getValues())} />
           <Button variant="default" component={Link} to={from ? `/buckets/${from}` : '/buckets'}>
             {t('common.cancel')}
           </Button>
@@ -86,7 +88,14 @@ function CreateBucket({ initial, from }: { initial: BucketValues; from?: string 
           </Button>
         </Group>
       </form>
-      <UnsavedGuard dirty={dirty} />
     </>
   );
+}
+
+function bodyOf(values: BucketValues) {
+  return { ...toDefinition(values), name: values.name, reason: values.reason.trim() };
+}
+
+function callOf(values: BucketValues): ApiCall {
+  return { method: 'POST', path: '/buckets', body: bodyOf(values) };
 }

@@ -10,7 +10,7 @@ import { useBucketForm } from './use-bucket-form';
 import { newValues } from './values';
 
 function Form() {
-  const { form } = useBucketForm({ ...newValues('olivia'), rate: 50, max_permits: 100 }, true);
+  const { form } = useBucketForm({ initial: { ...newValues('olivia'), rate: 50, max_permits: 100 }, creating: true, draft: null });
   return <LimitFields form={form} />;
 }
 

@@ -2,8 +2,10 @@ import { Alert, Button, Group, Modal, Stack, Text, Textarea } from '@mantine/cor
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Definition } from '@/lib/api/types';
+import type { ApiCall } from '@/lib/curl';
 import { limitKind } from '@/lib/definition';
 import type { FieldDifference } from '@/lib/diff/fields';
+import { CurlButton } from '@/components/CurlButton';
 import { showDefinitionValue } from '@/components/DefinitionValue';
 import { FieldDiff } from '@/components/FieldDiff';
 import { LimitText } from '@/components/LimitText';
@@ -18,6 +20,10 @@ interface ReviewDialogProps {
   differences: FieldDifference[];
   before: Definition;
   after: Definition;
+  /** Kept by the form, so that closing the dialog or a refusal does not lose it. */
+  reason: string;
+  onReason: (reason: string) => void;
+  curl: () => ApiCall;
   onSave: (reason: string) => void;
   saving: boolean;
 }
@@ -39,9 +45,8 @@ export function ReviewDialog(props: ReviewDialogProps) {
   );
 }
 
-function ReviewForm({ differences, before, after, onSave, onClose, saving }: ReviewDialogProps) {
+function ReviewForm({ differences, before, after, reason, onReason, curl, onSave, onClose, saving }: ReviewDialogProps) {
   const { t, i18n } = useTranslation();
-  const [reason, setReason] = useState('');
   const [error, setError] = useState<string>();
   const limitChanged = differences.some(({ field }) => ['algorithm', 'rate', 'period_ms', 'max_permits'].includes(field));
   const context = limitKind(after.algorithm);
@@ -83,9 +88,10 @@ function ReviewForm({ differences, before, after, onSave, onClose, saving }: Rev
           minRows={2}
           value={reason}
           error={error}
-          onChange={(event) => setReason(event.currentTarget.value)}
+          onChange={(event) => onReason(event.currentTarget.value)}
         />
         <Group justify="flex-end">
+          <CurlButton call={curl} />
           <Button variant="default" onClick={onClose}>
             {t('edit.back')}
           </Button>

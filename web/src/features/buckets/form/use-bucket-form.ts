@@ -1,12 +1,26 @@
 import { useForm } from '@mantine/form';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Draft } from '@/lib/drafts';
 import { fieldErrorsOf, focusFirstInvalid, placeErrors } from '@/lib/form-errors';
+import { useOpenForm } from '@/lib/unsaved';
 import { validateBucket } from './validate';
 import { inputNames, shownInputs, type BucketValues } from './values';
 
+/** The name under which the input of the bucket form is kept over a login. */
+export const bucketFormId = 'bucket';
+
+interface BucketFormOptions {
+  initial: BucketValues;
+  creating: boolean;
+  /** What was typed before the session ended. */
+  draft: Draft<Partial<BucketValues>> | null;
+  /** What an edit stands on; it is kept together with the input. */
+  base?: unknown;
+}
+
 /** The state of the bucket form: values, rules, and the server's field errors put onto their inputs. */
-export function useBucketForm(initial: BucketValues, creating: boolean) {
+export function useBucketForm({ initial, creating, draft, base }: BucketFormOptions) {
   const { t } = useTranslation();
   const element = useRef<HTMLFormElement>(null);
   const form = useForm<BucketValues>({
@@ -15,6 +29,12 @@ export function useBucketForm(initial: BucketValues, creating: boolean) {
     validateInputOnBlur: false,
     clearInputErrorOnChange: true,
   });
+
+  const restore = useRef(() => draft && form.setValues(draft.values));
+  useEffect(() => {
+    restore.current();
+  }, []);
+  useOpenForm({ dirty: () => form.isDirty(), keep: () => ({ id: bucketFormId, values: form.getValues(), base }) });
 
   /** Marks the inputs that the server refused; returns what could not be placed, or null when the error is no refusal of fields. */
   function placeServerErrors(error: unknown): string[] | null {

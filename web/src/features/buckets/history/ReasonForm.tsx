@@ -1,7 +1,9 @@
 import { Alert, Button, Group, List, Stack, Text, Textarea } from '@mantine/core';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { fieldErrorsOf } from '@/lib/form-errors';
+import { useOpenForm } from '@/lib/unsaved';
+import { CancelButton } from '@/components/FormDialog';
 import { reasonError } from '@/features/buckets/form/validate';
 
 interface ReasonFormProps {
@@ -22,12 +24,17 @@ export function ReasonForm({ children, onSubmit, onCancel, submitLabel, saving, 
   const [reason, setReason] = useState('');
   const [missing, setMissing] = useState<string>();
   const fields = fieldErrorsOf(error);
+  const sent = useRef('');
+  // What was sent is not unsaved, until it is refused.
+  useOpenForm({ dirty: () => reason.trim() !== '' && (reason !== sent.current || message !== null) });
 
   function submit(event: FormEvent) {
     event.preventDefault();
     const problem = reasonError(reason, t);
     setMissing(problem);
-    if (problem === undefined) onSubmit(reason.trim());
+    if (problem !== undefined) return;
+    sent.current = reason;
+    onSubmit(reason.trim());
   }
 
   return (
@@ -60,9 +67,7 @@ export function ReasonForm({ children, onSubmit, onCancel, submitLabel, saving, 
           </Alert>
         )}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
-            {t('common.cancel')}
-          </Button>
+          <CancelButton onCancel={onCancel} />
           <Button type="submit" loading={saving}>
             {submitLabel}
           </Button>

@@ -1,9 +1,10 @@
-import { Modal, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { hasCode } from '@/lib/api/problem';
 import type { Bucket } from '@/lib/api/types';
 import { errorText } from '@/components/error-text';
+import { FormDialog } from '@/components/FormDialog';
 import { showDone, showPending } from '@/components/notify';
 import { useRollBack } from '@/features/buckets/api/history';
 import { ComparisonView } from './ComparisonView';
@@ -20,15 +21,14 @@ interface RollBackDialogProps {
 export function RollBackDialog({ bucket, revision, onClose }: RollBackDialogProps) {
   const { t } = useTranslation();
   return (
-    <Modal
+    <FormDialog
       opened={revision !== undefined}
       onClose={onClose}
       title={t('history.rollBackTitle', { revision: revision ?? 0 })}
       size="xl"
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       {revision !== undefined && <RollBackForm bucket={bucket} revision={revision} onClose={onClose} />}
-    </Modal>
+    </FormDialog>
   );
 }
 

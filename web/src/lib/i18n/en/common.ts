@@ -15,6 +15,7 @@ export const common = {
     reload: 'Reload',
     retry: 'Try again',
     save: 'Save',
+    undo: 'Undo',
     yes: 'Yes',
   },
   shell: {
@@ -138,6 +139,9 @@ export const common = {
     conflict: 'changed by both',
     keep: 'Go on with my changes on top of theirs',
     discard: 'Drop mine, take theirs',
+    small: 'It was changed by someone else in the meantime',
+    smallText: 'Nothing of yours is lost. It is now:',
+    keepMine: 'Go on with mine',
     reopen: 'It was changed by someone else in the meantime. Close this and open it again.',
   },
   denied: {

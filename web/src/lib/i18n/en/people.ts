@@ -42,6 +42,8 @@ export const people = {
     addMember: 'Add a member',
     memberSet: '{{user}} is a member now.',
     memberRemoved: '{{user}} is no member any more.',
+    roleSet: '{{user}} is now: {{role}}.',
+    remove: 'Remove',
     removeMember: 'Remove {{user}}',
     roleOf: 'Role of {{user}}',
     delete: 'Remove this app',

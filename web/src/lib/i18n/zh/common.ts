@@ -17,6 +17,7 @@ export const common: typeof en = {
     reload: '重新加载',
     retry: '重试',
     save: '保存',
+    undo: '撤销',
     yes: '是',
   },
   shell: {
@@ -139,6 +140,9 @@ export const common: typeof en = {
     conflict: '双方都改了',
     keep: '在对方修改的基础上继续我的修改',
     discard: '放弃我的，采用对方的',
+    small: '在此期间已被他人修改',
+    smallText: '您的输入没有丢失。当前内容为：',
+    keepMine: '继续使用我的修改',
     reopen: '在此期间已被他人修改。请关闭后重新打开。',
   },
   denied: {

@@ -44,6 +44,8 @@ export const people: typeof en = {
     addMember: '添加成员',
     memberSet: '{{user}} 已是成员。',
     memberRemoved: '{{user}} 不再是成员。',
+    roleSet: '{{user}} 的角色已改为{{role}}。',
+    remove: '移除',
     removeMember: '移除 {{user}}',
     roleOf: '{{user}} 的角色',
     delete: '移除此应用',

@@ -2,14 +2,8 @@ import { Button, Group, Modal, Text } from '@mantine/core';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useBlocker } from 'react-router';
-import { answerLeave, anyDirty, isDecided, useLeaveQuestion, useOpenForm } from '@/lib/unsaved';
+import { answerLeave, anyDirty, isDecided, useLeaveQuestion } from '@/lib/unsaved';
 import { dialogParam } from '@/lib/url-dialog';
-
-/** Has a form of the page asked about before it is left. Forms made by useSimpleForm are so by themselves. */
-export function UnsavedGuard({ dirty }: { dirty: () => boolean }) {
-  useOpenForm({ dirty });
-  return null;
-}
 
 const dialogOf = (search: string) => new URLSearchParams(search).get(dialogParam);
 
