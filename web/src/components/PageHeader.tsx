@@ -2,9 +2,12 @@ import { Anchor, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { usePageTitle } from '@/lib/page-title';
+import { Copy } from './CodeBlock';
 
 interface PageHeaderProps {
   title: string;
+  /** The title is a name that people copy. */
+  copy?: boolean;
   /** Words beneath the title. */
   description?: ReactNode;
   /** Beside the title: badges. */
@@ -15,7 +18,7 @@ interface PageHeaderProps {
 }
 
 /** The heading of a page; also names the browser's tab. */
-export function PageHeader({ title, description, badges, actions, up }: PageHeaderProps) {
+export function PageHeader({ title, copy = false, description, badges, actions, up }: PageHeaderProps) {
   usePageTitle(title);
   return (
     <Stack gap={4} mb="lg">
@@ -30,6 +33,7 @@ export function PageHeader({ title, description, badges, actions, up }: PageHead
           <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
             {title}
           </Title>
+          {copy && <Copy value={title} what={title} />}
           {badges}
         </Group>
         {actions && <Group gap="xs">{actions}</Group>}

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { ApiError } from '@/lib/api/problem';
+import { Copy } from './CodeBlock';
 import { errorText } from './error-text';
 
 interface StateProps {
@@ -79,7 +80,6 @@ export function ErrorState({ error, onRetry, standalone = false }: ErrorStatePro
   const { t } = useTranslation();
   if (error instanceof ApiError && error.status === 404) return <NotFoundState />;
   if (error instanceof ApiError && error.status === 403) return <ForbiddenState />;
-  const id = error instanceof ApiError ? error.problem.request_id : undefined;
   const content = (
     <State
       icon={IconAlertTriangle}
@@ -91,12 +91,23 @@ export function ErrorState({ error, onRetry, standalone = false }: ErrorStatePro
       <Text role="alert" maw={480}>
         {errorText(error, t)}
       </Text>
-      {id && (
-        <Text size="sm" c="dimmed">
-          {t('state.requestId')} <Code>{id}</Code>
-        </Text>
-      )}
+      <RequestId error={error} />
     </State>
   );
   return standalone ? <main>{content}</main> : content;
+}
+
+/** Under which id the server's log tells more about an error. */
+export function RequestId({ error }: { error: unknown }) {
+  const { t } = useTranslation();
+  const id = error instanceof ApiError ? error.problem.request_id : undefined;
+  if (!id) return null;
+  return (
+    <Group gap={2}>
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {t('state.requestId')} <Code>{id}</Code>
+      </Text>
+      <Copy value={id} what={t('state.requestId')} />
+    </Group>
+  );
 }

@@ -1,5 +1,6 @@
 import { notifications } from '@mantine/notifications';
 import type { TFunction } from 'i18next';
+import { ApiError } from '@/lib/api/problem';
 import { errorText } from './error-text';
 
 /** Says that something was done. */
@@ -19,9 +20,10 @@ export function showPending(message: string, t: TFunction): void {
 
 /** Says why something failed; `message` says it where the caller knows better. */
 export function showError(error: unknown, t: TFunction, message = errorText(error, t)): void {
+  const id = error instanceof ApiError ? error.problem.request_id : undefined;
   notifications.show({
     title: t('state.errorTitle'),
-    message,
+    message: [message, id && `${t('state.requestId')}: ${id}`].filter(Boolean).join(' '),
     color: 'red',
     autoClose: 10_000,
     closeButtonProps: { 'aria-label': t('common.close') },

@@ -1,19 +1,50 @@
-import { Alert } from '@mantine/core';
-import { IconPlugConnectedX } from '@tabler/icons-react';
+import { Alert, Button, Text } from '@mantine/core';
+import { IconAlertTriangle, IconHourglass, IconPlugConnectedX } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useConnectionLost } from '@/lib/connection';
+import { useRefreshTrouble } from '@/lib/refresh-trouble';
+import { useSlow } from '@/lib/slow';
+import { errorText } from '@/components/error-text';
+import { RequestId } from '@/components/States';
 
-/** Says that the server cannot be reached; it goes by itself when the server answers again. */
+/** Says that the server is away, fails or is slow, so that what is on the page may be old; it goes by itself. */
 export function ConnectionBanner() {
-  const { t } = useTranslation();
-  const lost = useConnectionLost();
   return (
     <div role="status" aria-live="polite">
-      {lost && (
-        <Alert color="orange" mb="md" icon={<IconPlugConnectedX aria-hidden />} title={t('connection.lostTitle')}>
-          {t('connection.lostText')}
-        </Alert>
-      )}
+      <Trouble />
     </div>
+  );
+}
+
+function Trouble() {
+  const { t } = useTranslation();
+  const lost = useConnectionLost();
+  const slow = useSlow();
+  const { error, retry } = useRefreshTrouble();
+  if (lost) {
+    return (
+      <Alert color="orange" mb="md" icon={<IconPlugConnectedX aria-hidden />} title={t('connection.lostTitle')}>
+        {t('connection.lostText')}
+      </Alert>
+    );
+  }
+  if (error) {
+    return (
+      <Alert color="orange" mb="md" icon={<IconAlertTriangle aria-hidden />} title={t('connection.oldTitle')}>
+        <Text size="sm" mb="xs">
+          {t('connection.oldText')} {errorText(error, t)}
+        </Text>
+        <RequestId error={error} />
+        <Button size="xs" mt="xs" variant="default" onClick={retry}>
+          {t('common.retry')}
+        </Button>
+      </Alert>
+    );
+  }
+  if (!slow) return null;
+  return (
+    <Alert color="gray" mb="md" icon={<IconHourglass aria-hidden />} title={t('connection.slowTitle')}>
+      {t('connection.slowText')}
+    </Alert>
   );
 }

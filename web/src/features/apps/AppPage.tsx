@@ -6,6 +6,7 @@ import { hasCode } from '@/lib/api/problem';
 import type { App } from '@/lib/api/types';
 import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
+import { ChangedBanner } from '@/components/ChangedBanner';
 import { DeleteByName } from '@/components/DeleteByName';
 import { errorText } from '@/components/error-text';
 import { showDone } from '@/components/notify';
@@ -21,7 +22,7 @@ export function AppPage() {
   const { t } = useTranslation();
   const { name = '' } = useParams();
   const app = useApp(name);
-  if (app.data) return <AppView app={app.data} />;
+  if (app.data) return <AppView key={name} app={app.data} />;
   if (app.error) return <ErrorState error={app.error} onRetry={() => void app.refetch()} />;
   return (
     <Stack role="status" aria-label={t('common.loading')}>
@@ -37,8 +38,10 @@ function AppView({ app }: { app: App }) {
   const denied = app.may.edit ? undefined : t('denied.editApp');
   return (
     <>
+      <ChangedBanner record={app} />
       <PageHeader
         title={app.name}
+        copy
         up={{ to: '/apps', label: t('apps.title') }}
         description={app.description}
         actions={

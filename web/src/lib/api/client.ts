@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch';
 import { reached } from '@/lib/connection';
+import { timed } from '@/lib/slow';
 import { toApiError } from './problem';
 import type { paths } from './schema.gen';
 import { createSessionFetch } from './session-fetch';
@@ -19,7 +20,7 @@ async function exclusive(work: () => Promise<boolean>): Promise<boolean> {
 }
 
 const sessionFetch = createSessionFetch({
-  send: (request) => fetch(request),
+  send: (request) => timed(fetch(request)),
   onSessionEnd: () => sessionEnd.dispatchEvent(new Event('end')),
   onReach: reached,
   exclusive,

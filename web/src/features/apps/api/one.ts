@@ -2,10 +2,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, ifMatch, unwrap } from '@/lib/api/client';
 import type { App, Member } from '@/lib/api/types';
 
+const refreshEvery = 10_000; // ms
+
 export function useApp(name: string) {
   return useQuery({
     queryKey: ['apps', 'one', name],
     queryFn: ({ signal }) => unwrap(api.GET('/api/v1/apps/{name}', { params: { path: { name } }, signal })),
+    refetchInterval: refreshEvery,
   });
 }
 

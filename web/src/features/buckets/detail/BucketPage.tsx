@@ -5,6 +5,7 @@ import { useNavigate, useParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import type { Bucket } from '@/lib/api/types';
 import { ActionButton } from '@/components/ActionButton';
+import { ChangedBanner } from '@/components/ChangedBanner';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, NotFoundState } from '@/components/States';
 import { useBucket } from '@/features/buckets/api/one';
@@ -48,8 +49,10 @@ function BucketTabs({ bucket, tab }: { bucket: Bucket; tab: TabName }) {
   const Content = tabs[tab];
   return (
     <>
+      <ChangedBanner record={bucket} history={path('history')} />
       <PageHeader
         title={bucket.name}
+        copy
         up={{ to: '/buckets', label: t('buckets.title') }}
         badges={
           <>

@@ -8,6 +8,7 @@ import { RelativeTime } from '@/components/RelativeTime';
 import { LivePanel } from '@/features/buckets/live/LivePanel';
 import { useChart } from '@/features/buckets/live/use-chart';
 import { AppShares } from './AppShares';
+import { FirstCall } from './FirstCall';
 import { Instances } from './Instances';
 import { LimitedKeys } from './LimitedKeys';
 import { OpenAlerts } from './OpenAlerts';
@@ -19,6 +20,7 @@ export function OverviewTab({ bucket }: { bucket: Bucket }) {
   return (
     <Stack gap="lg">
       <OpenAlerts bucket={bucket.name} />
+      <FirstCall bucket={bucket} />
       <LivePanel bucket={bucket} chart={chart} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <AppShares rows={chart.usage.data?.items} range={chart.range} />

@@ -322,6 +322,14 @@ export const buckets = {
     denied: 'Only its last owners and platform admins restore a bucket (permission bucket.edit).',
     tooOld: 'The history that is kept does not reach back to the deletion.',
   },
+  firstCall: {
+    waiting: 'Waiting for the first call',
+    received: 'The first call was received',
+    receivedText: 'The figures below follow it from now on.',
+    curl: 'With an API token in HEADGATE_TOKEN, this takes one permit. This page notices it by itself.',
+    more: 'Code for the Go SDK',
+    label: 'A first call',
+  },
   use: {
     app: 'For the app',
     title: 'Code and commands',

@@ -52,6 +52,10 @@ export const common = {
   connection: {
     lostTitle: 'The connection to the server is lost',
     lostText: 'What you see may be out of date. This page recovers by itself as soon as the server answers.',
+    oldTitle: 'This page could not be refreshed',
+    oldText: 'What you see may be out of date.',
+    slowTitle: 'The server is slow to answer',
+    slowText: 'Something that this page asked for is still on its way.',
   },
   state: {
     brokenTitle: 'This page failed',
@@ -142,6 +146,9 @@ export const common = {
     small: 'It was changed by someone else in the meantime',
     smallText: 'Nothing of yours is lost. It is now:',
     keepMine: 'Go on with mine',
+    elsewhere: '{{who}} changed this while you were looking (revision {{revision}})',
+    elsewhereText: 'This page shows it as it is now. Changed',
+    seeHistory: 'See what changed',
     reopen: 'It was changed by someone else in the meantime. Close this and open it again.',
   },
   denied: {

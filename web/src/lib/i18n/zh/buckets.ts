@@ -305,6 +305,14 @@ export const buckets: typeof en = {
     denied: '只有最后的负责人和平台管理员可以恢复限流桶（权限 bucket.edit）。',
     tooOld: '保留的历史已不包含这次删除。',
   },
+  firstCall: {
+    waiting: '正在等待第一次调用',
+    received: '已收到第一次调用',
+    receivedText: '下方的数据将随调用实时更新。',
+    curl: '将 API 令牌放入 HEADGATE_TOKEN 后运行，会取走一个许可。收到调用后本页会自动更新。',
+    more: 'Go SDK 示例代码',
+    label: '第一次调用',
+  },
   use: {
     app: '应用',
     title: '代码与命令',

@@ -54,6 +54,10 @@ export const common: typeof en = {
   connection: {
     lostTitle: '与服务器的连接已断开',
     lostText: '当前内容可能已过时。服务器恢复响应后，本页会自动恢复。',
+    oldTitle: '本页未能刷新',
+    oldText: '当前内容可能已过时。',
+    slowTitle: '服务器响应缓慢',
+    slowText: '本页请求的内容仍在加载。',
   },
   state: {
     brokenTitle: '页面出错了',
@@ -143,6 +147,9 @@ export const common: typeof en = {
     small: '在此期间已被他人修改',
     smallText: '您的输入没有丢失。当前内容为：',
     keepMine: '继续使用我的修改',
+    elsewhere: '您查看期间，{{who}} 作了修改（第 {{revision}} 版）',
+    elsewhereText: '本页已显示最新内容。修改时间：',
+    seeHistory: '查看修改内容',
     reopen: '在此期间已被他人修改。请关闭后重新打开。',
   },
   denied: {
