@@ -43,7 +43,7 @@ export function showDefinitionValue(field: string, value: unknown, t: TFunction,
     case 'disabled':
       return value === true ? t('common.yes') : t('common.no');
     default:
-      return typeof value === 'object' ? <Code>{JSON.stringify(value)}</Code> : String(value);
+      return typeof value === 'object' ? <Code>{JSON.stringify(value)}</Code> : <bdi>{String(value)}</bdi>;
   }
 }
 
@@ -64,7 +64,7 @@ function showLabels(labels: Record<string, string>, t: TFunction): ReactNode {
     <span>
       {entries.map(([key, value]) => (
         <Badge key={key} component="span" variant="default" tt="none" fw={500} me={4}>
-          {key}={value}
+          {key}=<bdi>{value}</bdi>
         </Badge>
       ))}
     </span>

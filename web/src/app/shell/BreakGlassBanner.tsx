@@ -30,7 +30,7 @@ export function BreakGlassBanner() {
                     {t('breakGlass.app', { app: one.app })}{' '}
                   </Text>
                 )}
-                {t('breakGlass.by', { user: one.started_by })} <RelativeTime at={one.started_at} />: {one.reason}
+                {t('breakGlass.by', { user: one.started_by })} <RelativeTime at={one.started_at} />: <bdi>{one.reason}</bdi>
               </Text>
             ))}
             {can(me, 'system.see') && (

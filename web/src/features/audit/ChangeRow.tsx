@@ -40,7 +40,7 @@ export function ChangeRow({ change }: { change: Change }) {
         </Group>
         {change.reason && (
           <Text size="sm" mt={4} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-            {reasonText(change, t)}
+            <bdi>{reasonText(change, t)}</bdi>
           </Text>
         )}
         <Button

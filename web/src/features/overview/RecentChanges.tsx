@@ -41,7 +41,7 @@ export function RecentChanges({ changes }: { changes: readonly Change[] }) {
                 {change.reason && (
                   <Text span c="dimmed" inherit>
                     {' '}
-                    — {reasonText(change, t)}
+                    — <bdi>{reasonText(change, t)}</bdi>
                   </Text>
                 )}
               </Text>

@@ -40,7 +40,7 @@ export function BreakGlassCard() {
               <Text span fw={600}>
                 {one.scope === 'app' ? t('breakGlass.app', { app: one.app }) : t('breakGlass.all')}
               </Text>{' '}
-              {t('breakGlass.by', { user: one.started_by })} <RelativeTime at={one.started_at} />: {one.reason}
+              {t('breakGlass.by', { user: one.started_by })} <RelativeTime at={one.started_at} />: <bdi>{one.reason}</bdi>
             </Text>
             <ActionButton
               size="sm"

@@ -76,7 +76,7 @@ function Entry({ change, bucket, onRollBack }: EntryProps) {
       </Group>
       {change.reason && (
         <Text mb="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-          {reasonText(change, t)}
+          <bdi>{reasonText(change, t)}</bdi>
         </Text>
       )}
       <ChangeDiff change={change} />
