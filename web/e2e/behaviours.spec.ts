@@ -282,6 +282,11 @@ test('the keyboard alone makes, edits and deletes a bucket', async () => {
   await write('Burst (max permits)', '10');
   await tabTo(page.getByRole('radio', { name: /^Shared/ }));
   await page.keyboard.press('Space');
+  await tabTo(page.getByRole('combobox', { name: 'Apps' }));
+  await page.keyboard.type('checkout');
+  await page.getByRole('option', { name: 'checkout' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
   await write('Reason', 'by keys');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();

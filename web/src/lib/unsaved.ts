@@ -7,7 +7,7 @@ import { createContext, use, useEffect, useRef, useSyncExternalStore } from 'rea
 export interface OpenForm {
   /** Whether it holds something that would be lost. */
   dirty: () => boolean;
-  /** What brings it back after a login, under a name that no other form of the page has; null keeps nothing. */
+  /** What brings it back after a login, under a name that no other form of the page has; null where nothing was typed. */
   keep?: () => { id: string; values: unknown; base?: unknown } | null;
 }
 
@@ -41,7 +41,7 @@ export function anyDirty(among: ReadonlySet<OpenForm> = forms): boolean {
 
 /** What the open forms would be brought back by. */
 export function keptForms(): { id: string; values: unknown; base?: unknown }[] {
-  return [...forms].flatMap((form) => (form.dirty() ? (form.keep?.() ?? []) : []));
+  return [...forms].flatMap((form) => form.keep?.() ?? []);
 }
 
 let question: (() => void) | null = null;

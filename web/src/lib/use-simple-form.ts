@@ -35,7 +35,8 @@ export function useSimpleForm<T extends Record<string, unknown>>(input: UseFormI
   useOpenForm({
     // What was sent is not unsaved, until it is refused.
     dirty: () => form.isDirty() && !(equal(form.getValues(), sent.current) && Object.keys(form.errors).length === 0),
-    keep: () => ({ id, values: form.getValues(), ...(base === undefined ? {} : { base }) }),
+    // But it is kept when the session turns out to have ended.
+    keep: () => (form.isDirty() ? { id, values: form.getValues(), ...(base === undefined ? {} : { base }) } : null),
   });
 
   function refused(error: unknown, otherwise: string) {

@@ -34,7 +34,7 @@ export function useBucketForm({ initial, creating, draft, base }: BucketFormOpti
   useEffect(() => {
     restore.current();
   }, []);
-  useOpenForm({ dirty: () => form.isDirty(), keep: () => ({ id: bucketFormId, values: form.getValues(), base }) });
+  useOpenForm({ dirty: () => form.isDirty(), keep: () => (form.isDirty() ? { id: bucketFormId, values: form.getValues(), base } : null) });
 
   /** Marks the inputs that the server refused; returns what could not be placed, or null when the error is no refusal of fields. */
   function placeServerErrors(error: unknown): string[] | null {
