@@ -73,7 +73,9 @@ test('a stale save loses nothing: their change stands beside yours, and you go o
   await notice.getByRole('button', { name: 'Go on with my changes' }).click();
   await expect(rate(page)).toHaveValue('25');
   await expect(burst(page)).toHaveValue('200');
-  await saveWithReason(page);
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  await expect(page.getByRole('dialog').getByRole('textbox', { name: 'Reason' })).toHaveValue('because');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('25 per 1 s, burst 200 · Revision 3')).toBeVisible();
 });
 
