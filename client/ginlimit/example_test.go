@@ -15,6 +15,7 @@ import (
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/client/ginlimit"
 	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/testenv/sdkenv"
 )
 
 // exampleClient returns a client of the SDK on an embedded Redis that has the examples' buckets, and what ends both. In a
@@ -25,7 +26,7 @@ func exampleClient() (*client.Client, func()) {
 		log.Fatal(err)
 	}
 	rdb := redis.NewClient(&redis.Options{Addr: server.Addr()})
-	for _, d := range []bucket.Definition{definition("api", 1000), keyed("api-per-user", 2)} {
+	for _, d := range []bucket.Definition{sdkenv.Definition("api", 1000), sdkenv.Keyed("api-per-user", 2)} {
 		if _, err := bucket.New(rdb, "").Install(context.Background(), d, bucket.InstallOptions{Deployment: "examples"}); err != nil {
 			log.Fatal(err)
 		}

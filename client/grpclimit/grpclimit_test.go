@@ -23,6 +23,7 @@ import (
 	"github.com/headgate/headgate/client/httplimit"
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/sdkenv"
 )
 
 const (
@@ -37,7 +38,7 @@ func everywhere(rules ...grpclimit.Rule) map[string][]grpclimit.Rule {
 
 func TestALimitedCallIsResourceExhaustedWithRetryInfoAndQuotaFailure(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("all", 5), keyed("user", 1))
+	w.Install(sdkenv.Definition("all", 5), sdkenv.Keyed("user", 1))
 	c, s := w.protect(everywhere(grpclimit.Rule{Bucket: "all"}, grpclimit.Rule{Bucket: "user", Name: "each user", Key: grpclimit.Metadata("x-user")}))
 	wantCode(t, empty(as(t, "x-user", "ann"), c), codes.OK)
 	for range 3 {
@@ -60,7 +61,7 @@ func TestALimitedCallIsResourceExhaustedWithRetryInfoAndQuotaFailure(t *testing.
 	if n := s.calls.Load(); n != 1 {
 		t.Errorf("%d calls reached the service, want 1", n)
 	}
-	if left := w.remaining("all"); left != 4 {
+	if left := w.Remaining("all"); left != 4 {
 		t.Errorf("refusals by the other rule took from this one: %d are left, want 4", left)
 	}
 	wantCode(t, empty(as(t, "x-user", "bob"), c), codes.OK)
@@ -68,11 +69,11 @@ func TestALimitedCallIsResourceExhaustedWithRetryInfoAndQuotaFailure(t *testing.
 
 func TestOtherRefusalsAreUnavailable(t *testing.T) {
 	redisServer := testenv.OwnRedis(t)
-	w := connect(t, redisServer.Addr, client.DefaultPrefix, client.WithDeadline(10*time.Second))
-	closed := definition("closed", 5)
+	w := &world{sdkenv.Connect(t, redisServer.Addr, client.DefaultPrefix, client.WithDeadline(10*time.Second))}
+	closed := sdkenv.Definition("closed", 5)
 	closed.OnFailure = bucket.FailClosed
-	w.install(closed, definition("open", 5))
-	if err := w.c.Preload(t.Context(), "open", "closed"); err != nil {
+	w.Install(closed, sdkenv.Definition("open", 5))
+	if err := w.Client.Preload(t.Context(), "open", "closed"); err != nil {
 		t.Fatal(err)
 	}
 	for reason, rule := range map[string]grpclimit.Rule{
@@ -99,7 +100,7 @@ func TestOtherRefusalsAreUnavailable(t *testing.T) {
 
 func TestTheClosestEntryHolds(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("method", 1), definition("service", 1), definition("all", 1))
+	w.Install(sdkenv.Definition("method", 1), sdkenv.Definition("service", 1), sdkenv.Definition("all", 1))
 	rules := map[string][]grpclimit.Rule{"/": {{Bucket: "all"}}, testService: {{Bucket: "service"}}, emptyCall: {{Bucket: "method"}}}
 	c, _ := w.protect(rules)
 	unary := func() error {
@@ -110,7 +111,7 @@ func TestTheClosestEntryHolds(t *testing.T) {
 	wantCode(t, unary(), codes.OK)
 	wantCode(t, empty(t.Context(), c), codes.ResourceExhausted)
 	wantCode(t, unary(), codes.ResourceExhausted)
-	if left := w.remaining("all"); left != 1 {
+	if left := w.Remaining("all"); left != 1 {
 		t.Error("the entry for all methods was asked beside a closer one")
 	}
 	c, _ = w.protect(map[string][]grpclimit.Rule{"/": {{Bucket: "all"}}, emptyCall: nil})
@@ -151,13 +152,13 @@ func TestKeysComeFromMetadataPeersMethodsAndContexts(t *testing.T) {
 		{"static", "x", "1", "2", grpclimit.Static("s"), codes.ResourceExhausted, codes.ResourceExhausted, "s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w.install(keyed(c.name, 1))
+			w.Install(sdkenv.Keyed(c.name, 1))
 			peer, _ := w.protect(everywhere(grpclimit.Rule{Bucket: c.name, Key: c.key}))
 			wantCode(t, empty(as(t, c.entry, c.first), peer), codes.OK)
 			wantCode(t, empty(as(t, c.entry, c.first), peer), codes.ResourceExhausted)
 			wantCode(t, empty(as(t, c.entry, c.second), peer), c.answer)
 			wantCode(t, empty(t.Context(), peer), c.none)
-			if left := w.remaining(c.name, client.Key(c.want)); left != 0 {
+			if left := w.Remaining(c.name, client.Key(c.want)); left != 0 {
 				t.Errorf("nothing was taken under the key %q", c.want)
 			}
 		})
@@ -166,7 +167,7 @@ func TestKeysComeFromMetadataPeersMethodsAndContexts(t *testing.T) {
 
 func TestAStreamTakesItsPermitsAtTheOpening(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 1))
+	w.Install(sdkenv.Definition("api", 1))
 	c, s := w.protect(everywhere(grpclimit.Rule{Bucket: "api"}))
 	if n, err := talk(t, c, 5); n != 5 || err != nil {
 		t.Fatalf("%d messages, %v", n, err)
@@ -180,7 +181,7 @@ func TestAStreamTakesItsPermitsAtTheOpening(t *testing.T) {
 
 func TestAStreamTakesPermitsForEachMessageIfAsked(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 3), definition("bytes", 100))
+	w.Install(sdkenv.Definition("api", 3), sdkenv.Definition("bytes", 100))
 	c, s := w.protect(everywhere(grpclimit.Rule{Bucket: "api"}), grpclimit.PerMessage())
 	n, err := talk(t, c, 5)
 	wantCode(t, err, codes.ResourceExhausted)
@@ -199,9 +200,9 @@ func TestAStreamTakesPermitsForEachMessageIfAsked(t *testing.T) {
 
 func TestAStreamIsSlowedDownWhenItsMessagesWait(t *testing.T) {
 	w := newWorld(t)
-	d := definition("api", 1)
+	d := sdkenv.Definition("api", 1)
 	d.Period, d.MaxWait = 100*time.Millisecond, time.Minute
-	w.install(d)
+	w.Install(d)
 	c, _ := w.protect(everywhere(grpclimit.Rule{Bucket: "api"}), grpclimit.PerMessage(), grpclimit.WaitUpTo(20*time.Second))
 	began := time.Now()
 	if n, err := talk(t, c, 5); n != 5 || err != nil {
@@ -233,7 +234,7 @@ func talk(t *testing.T, c testgrpc.TestServiceClient, messages int) (int, error)
 
 func TestMisuseIsInternalToTheCallerAndALineToTheOperator(t *testing.T) {
 	w := newWorld(t)
-	w.install(keyed("users", 1))
+	w.Install(sdkenv.Keyed("users", 1))
 	var log bytes.Buffer
 	c, _ := w.protect(everywhere(grpclimit.Rule{Bucket: "users"}), grpclimit.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	err := empty(t.Context(), c)
@@ -251,10 +252,10 @@ func TestACallThatEndsWhileItWaitsSaysSo(t *testing.T) {
 		wantCode(t, grpclimit.Error(&httplimit.Verdict{Code: httplimit.CodeCancelled, Err: c.err}), c.code)
 	}
 	w := newWorld(t)
-	d := definition("api", 1)
+	d := sdkenv.Definition("api", 1)
 	d.Period, d.MaxWait = 30*time.Second, time.Minute
-	w.install(d)
-	limit, err := grpclimit.New(w.c, everywhere(grpclimit.Rule{Bucket: "api"}), grpclimit.WaitUpTo(time.Minute))
+	w.Install(d)
+	limit, err := grpclimit.New(w.Client, everywhere(grpclimit.Rule{Bucket: "api"}), grpclimit.WaitUpTo(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +280,7 @@ func TestACallThatEndsWhileItWaitsSaysSo(t *testing.T) {
 
 func TestOptionsHoldForGRPC(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 1))
+	w.Install(sdkenv.Definition("api", 1))
 	c, _ := w.protect(everywhere(grpclimit.Rule{Bucket: "api"}),
 		grpclimit.Skip(func(c grpclimit.Call) bool {
 			md, _ := metadata.FromIncomingContext(c.Context)
@@ -301,13 +302,13 @@ func TestMistakesAreFoundAtTheStart(t *testing.T) {
 	w := newWorld(t)
 	one := []grpclimit.Rule{{Bucket: "a"}}
 	for name, build := range map[string]func() (*grpclimit.Limit, error){
-		"no rules":  func() (*grpclimit.Limit, error) { return grpclimit.New(w.c, nil) },
-		"no bucket": func() (*grpclimit.Limit, error) { return grpclimit.New(w.c, everywhere(grpclimit.Rule{})) },
+		"no rules":  func() (*grpclimit.Limit, error) { return grpclimit.New(w.Client, nil) },
+		"no bucket": func() (*grpclimit.Limit, error) { return grpclimit.New(w.Client, everywhere(grpclimit.Rule{})) },
 		"no refusal handler": func() (*grpclimit.Limit, error) {
-			return grpclimit.New(w.c, everywhere(one...), grpclimit.OnRefused(nil))
+			return grpclimit.New(w.Client, everywhere(one...), grpclimit.OnRefused(nil))
 		},
 		"wait with several": func() (*grpclimit.Limit, error) {
-			return grpclimit.New(w.c, everywhere(grpclimit.Rule{Bucket: "a"}, grpclimit.Rule{Bucket: "b"}), grpclimit.WaitUpTo(1))
+			return grpclimit.New(w.Client, everywhere(grpclimit.Rule{Bucket: "a"}, grpclimit.Rule{Bucket: "b"}), grpclimit.WaitUpTo(1))
 		},
 	} {
 		var misuse *client.MisuseError
@@ -318,7 +319,7 @@ func TestMistakesAreFoundAtTheStart(t *testing.T) {
 	for pattern, ok := range map[string]bool{
 		"/": true, "/a.B/": true, "/a.B/C": true, "": false, "*": false, "a.B/C": false, "/a.B": false, "//": false, "//C": false, "/a/b/c": false,
 	} {
-		if _, err := grpclimit.New(w.c, map[string][]grpclimit.Rule{pattern: one}); (err == nil) != ok {
+		if _, err := grpclimit.New(w.Client, map[string][]grpclimit.Rule{pattern: one}); (err == nil) != ok {
 			t.Errorf("%q: %v", pattern, err)
 		}
 	}
@@ -326,7 +327,7 @@ func TestMistakesAreFoundAtTheStart(t *testing.T) {
 
 func TestManyCallsAtOnceAreAdmittedExactlyToTheLimit(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("all", 40), keyed("user", 10))
+	w.Install(sdkenv.Definition("all", 40), sdkenv.Keyed("user", 10))
 	c, _ := w.protect(everywhere(grpclimit.Rule{Bucket: "all"}, grpclimit.Rule{Bucket: "user", Key: grpclimit.Metadata("x-user")}))
 	var admitted atomic.Int64
 	var calls sync.WaitGroup
@@ -340,7 +341,7 @@ func TestManyCallsAtOnceAreAdmittedExactlyToTheLimit(t *testing.T) {
 		})
 	}
 	calls.Wait()
-	if admitted.Load() != 40 || w.remaining("all") != 0 {
-		t.Errorf("%d were admitted and %d are left, want 40 and 0", admitted.Load(), w.remaining("all"))
+	if admitted.Load() != 40 || w.Remaining("all") != 0 {
+		t.Errorf("%d were admitted and %d are left, want 40 and 0", admitted.Load(), w.Remaining("all"))
 	}
 }

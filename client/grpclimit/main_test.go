@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -20,86 +17,20 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/client/grpclimit"
-	"github.com/headgate/headgate/internal/bucket"
-	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/sdkenv"
 )
 
 func TestMain(m *testing.M) {
-	redis.SetLogger(silent{})
-	code := testenv.Main(m)
-	os.Exit(code)
+	os.Exit(sdkenv.Main(m))
 }
 
-// silent keeps go-redis's lines on failing connections, which these tests cause, out of the output.
-type silent struct{}
+// world is a World with the middleware under test.
+type world struct{ *sdkenv.World }
 
-func (silent) Printf(context.Context, string, ...any) {}
-
-// world is a real Redis with an engine to define buckets, and a client of the SDK.
-type world struct {
-	t      *testing.T
-	engine *bucket.Engine
-	c      *client.Client
-}
-
-// newWorld connects to the Redis that the tests share. It is patient, so that a busy machine changes no outcome.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	addr, prefix := testenv.Redis(t)
-	return connect(t, addr, prefix, client.WithDeadline(20*time.Second))
-}
-
-func connect(t *testing.T, addr, prefix string, opts ...client.Option) *world {
-	t.Helper()
-	rdb := redis.NewClient(&redis.Options{Addr: addr})
-	opts = append([]client.Option{client.Prefix(prefix), client.WithLogger(slog.New(slog.DiscardHandler))}, opts...)
-	c, err := client.New(rdb, "shop", opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = c.Close()
-		_ = rdb.Close()
-	})
-	return &world{t: t, engine: bucket.New(rdb, prefix), c: c}
-}
-
-// definition is a bucket of max permits that gets one more an hour, so that nothing comes in during a test.
-func definition(name string, maxPermits int64) bucket.Definition {
-	return bucket.Definition{
-		Name: name, Revision: 1, Apps: []string{bucket.AllApps}, Algorithm: bucket.TokenBucket,
-		MaxPermits: maxPermits, Rate: 1, Period: time.Hour, Partition: bucket.PartitionShared, Shards: 1,
-		Mode: bucket.ModeEnforce, OnFailure: bucket.FailOpen, AfterLoss: bucket.LossFull,
-	}
-}
-
-// keyed is a definition that counts by key.
-func keyed(name string, maxPermits int64) bucket.Definition {
-	d := definition(name, maxPermits)
-	d.Partition = bucket.PartitionKey
-	return d
-}
-
-func (w *world) install(definitions ...bucket.Definition) {
-	w.t.Helper()
-	for _, d := range definitions {
-		result, err := w.engine.Install(w.t.Context(), d, bucket.InstallOptions{Deployment: "grpclimit-tests"})
-		if err != nil || result.Status != bucket.StatusInstalled {
-			w.t.Fatalf("install %s: %+v, %v", d.Name, result, err)
-		}
-	}
-}
-
-// remaining is how many permits a bucket has.
-func (w *world) remaining(name string, opts ...client.CallOption) int64 {
-	w.t.Helper()
-	d, err := w.c.Peek(w.t.Context(), name, opts...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return d.Remaining
+	return &world{sdkenv.New(t)}
 }
 
 // service answers the calls of gRPC's own test service.
@@ -163,12 +94,12 @@ func serve(t *testing.T, limit *grpclimit.Limit) (testgrpc.TestServiceClient, *s
 
 // protect makes a Limit and serves behind it.
 func (w *world) protect(rules map[string][]grpclimit.Rule, opts ...grpclimit.Option) (testgrpc.TestServiceClient, *service) {
-	w.t.Helper()
-	limit, err := grpclimit.New(w.c, rules, opts...)
+	w.T.Helper()
+	limit, err := grpclimit.New(w.Client, rules, opts...)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	return serve(w.t, limit)
+	return serve(w.T, limit)
 }
 
 // as makes a context with an entry of metadata.

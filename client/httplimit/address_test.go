@@ -9,6 +9,7 @@ import (
 
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/client/httplimit"
+	"github.com/headgate/headgate/internal/testenv/sdkenv"
 )
 
 func networks(t testing.TB, cidrs ...string) []netip.Prefix {
@@ -160,18 +161,18 @@ func TestNetworksThatAreNoneAreRefused(t *testing.T) {
 
 func TestASpoofedHeaderFromAnUntrustedPeerIsIgnored(t *testing.T) {
 	w := newWorld(t)
-	w.install(keyed("addresses", 1))
+	w.Install(sdkenv.Keyed("addresses", 1))
 	for name, address := range map[string]httplimit.Address{
 		"none trusted": {}, "others trusted": {Trusted: networks(t, "10.0.0.0/8")}, "Forwarded": {Forwarded: true},
 	} {
-		server := serve(t, w.protect([]httplimit.Rule{{Bucket: "addresses", Key: httplimit.IP(address), Name: name}}))
-		get(t, server, "X-Forwarded-For", "203.0.113.1", "Forwarded", "for=203.0.113.1")
-		get(t, server, "X-Forwarded-For", "203.0.113.2", "Forwarded", "for=203.0.113.2").wantStatus(t, 429)
+		server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "addresses", Key: httplimit.IP(address), Name: name}}))
+		sdkenv.Get(t, server, "X-Forwarded-For", "203.0.113.1", "Forwarded", "for=203.0.113.1")
+		sdkenv.Get(t, server, "X-Forwarded-For", "203.0.113.2", "Forwarded", "for=203.0.113.2").WantStatus(t, 429)
 	}
-	behind := serve(t, w.protect([]httplimit.Rule{{Bucket: "addresses", Key: httplimit.IP(httplimit.Address{Trusted: networks(t, "127.0.0.0/8")})}}))
-	get(t, behind, "X-Forwarded-For", "203.0.113.1").wantStatus(t, 200)
-	get(t, behind, "X-Forwarded-For", "1.1.1.1, 203.0.113.1").wantStatus(t, 429)
-	get(t, behind, "X-Forwarded-For", "203.0.113.2").wantStatus(t, 200)
+	behind := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "addresses", Key: httplimit.IP(httplimit.Address{Trusted: networks(t, "127.0.0.0/8")})}}))
+	sdkenv.Get(t, behind, "X-Forwarded-For", "203.0.113.1").WantStatus(t, 200)
+	sdkenv.Get(t, behind, "X-Forwarded-For", "1.1.1.1, 203.0.113.1").WantStatus(t, 429)
+	sdkenv.Get(t, behind, "X-Forwarded-For", "203.0.113.2").WantStatus(t, 200)
 }
 
 func TestARequestWithoutAnAddressHasNoKey(t *testing.T) {

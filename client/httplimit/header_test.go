@@ -7,6 +7,7 @@ import (
 
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/client/httplimit"
+	"github.com/headgate/headgate/internal/testenv/sdkenv"
 )
 
 // granted is a decision of a bucket of limit permits that has some left.
@@ -67,7 +68,7 @@ func TestHeaderFieldsAreExact(t *testing.T) {
 			h := http.Header{}
 			c.verdict.SetHeaders(h)
 			c.verdict.SetRetryAfter(h)
-			wantHeader(t, h, c.want...)
+			sdkenv.WantHeader(t, h, c.want...)
 		})
 	}
 }
@@ -81,14 +82,14 @@ func TestALeaderOfAnOuterMiddlewareStaysUnlessThisOneIsNearer(t *testing.T) {
 		h.Set("X-RateLimit-Limit", c.limit)
 		h.Set("X-RateLimit-Remaining", c.remaining)
 		near.SetHeaders(h)
-		wantHeader(t, h, "X-RateLimit-Remaining", c.want)
+		sdkenv.WantHeader(t, h, "X-RateLimit-Remaining", c.want)
 	}
 	h := http.Header{}
 	h.Set("X-RateLimit-Limit", "100")
 	h.Set("X-RateLimit-Remaining", "0")
 	refused := httplimit.Verdict{Rules: []string{"a"}, Decisions: []client.Decision{limited(10, time.Second, time.Second)}}
 	refused.SetHeaders(h)
-	wantHeader(t, h, "X-RateLimit-Limit", "10")
+	sdkenv.WantHeader(t, h, "X-RateLimit-Limit", "10")
 }
 
 func TestAppendingToAListChangesNoOtherField(t *testing.T) {
@@ -98,5 +99,5 @@ func TestAppendingToAListChangesNoOtherField(t *testing.T) {
 	for _, name := range []string{"RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining"} {
 		h.Add(name, "mine")
 	}
-	wantHeader(t, h, "RateLimit-Policy", `"a";q=10`, "RateLimit", `"a";r=1;t=1`, "X-RateLimit-Limit", "10", "X-RateLimit-Remaining", "1", "X-RateLimit-Reset", "1")
+	sdkenv.WantHeader(t, h, "RateLimit-Policy", `"a";q=10`, "RateLimit", `"a";r=1;t=1`, "X-RateLimit-Limit", "10", "X-RateLimit-Remaining", "1", "X-RateLimit-Reset", "1")
 }

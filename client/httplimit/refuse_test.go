@@ -18,27 +18,28 @@ import (
 	"github.com/headgate/headgate/client/httplimit"
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/sdkenv"
 )
 
 func TestALimitedRequestIsAnswered429WithProblemJSONAndRetryAfter(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 1))
-	server := serve(t, w.protect([]httplimit.Rule{{Bucket: "api", Name: "public"}}))
+	w.Install(sdkenv.Definition("api", 1))
+	server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "api", Name: "public"}}))
 
-	first := get(t, server)
-	first.wantStatus(t, 200)
-	first.wantHeader(t, "RateLimit-Policy", `"public";q=1`, "RateLimit", `"public";r=0;t=3600`, "Retry-After", "",
+	first := sdkenv.Get(t, server)
+	first.WantStatus(t, 200)
+	first.WantHeader(t, "RateLimit-Policy", `"public";q=1`, "RateLimit", `"public";r=0;t=3600`, "Retry-After", "",
 		"X-RateLimit-Limit", "1", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "3600")
 
-	second := get(t, server)
-	second.wantStatus(t, 429)
-	retry := second.header.Get("Retry-After")
+	second := sdkenv.Get(t, server)
+	second.WantStatus(t, 429)
+	retry := second.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(retry); err != nil || n > 3600 || n < 3500 { // full seconds that passed in between count
 		t.Errorf("Retry-After: %q", retry)
 	}
-	second.wantHeader(t, "RateLimit-Policy", `"public";q=1`, "RateLimit", `"public";r=0;t=`+retry,
+	second.WantHeader(t, "RateLimit-Policy", `"public";q=1`, "RateLimit", `"public";r=0;t=`+retry,
 		"X-RateLimit-Limit", "1", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", retry)
-	body := second.problem(t)
+	body := second.Problem(t)
 	want := map[string]any{
 		"type":   "https://iana.org/assignments/http-problem-types#quota-exceeded",
 		"title":  "Request cannot be satisfied as assigned quota has been exceeded",
@@ -49,14 +50,14 @@ func TestALimitedRequestIsAnswered429WithProblemJSONAndRetryAfter(t *testing.T) 
 	if diff := cmp.Diff(want, body); diff != "" {
 		t.Error(diff)
 	}
-	if strings.Contains(second.body, `"api"`) {
-		t.Errorf("the bucket's name is told in spite of the rule's: %s", second.body)
+	if strings.Contains(second.Body, `"api"`) {
+		t.Errorf("the bucket's name is told in spite of the rule's: %s", second.Body)
 	}
 }
 
 func TestRefusalsThatAreNoLimitAreAnswered503(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 2))
+	w.Install(sdkenv.Definition("api", 2))
 	for _, c := range []struct {
 		name string
 		rule httplimit.Rule
@@ -66,12 +67,12 @@ func TestRefusalsThatAreNoLimitAreAnswered503(t *testing.T) {
 		{"too many", httplimit.Rule{Bucket: "api", Permits: func(*http.Request) int64 { return 3 }}, "too_many"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := get(t, serve(t, w.protect([]httplimit.Rule{c.rule})))
-			a.wantStatus(t, 503)
-			a.wantHeader(t, "Retry-After", "")
-			body := a.problem(t)
+			a := sdkenv.Get(t, sdkenv.Serve(t, w.protect([]httplimit.Rule{c.rule})))
+			a.WantStatus(t, 503)
+			a.WantHeader(t, "Retry-After", "")
+			body := a.Problem(t)
 			if body["code"] != c.code || body["type"] != "about:blank" || body["title"] != "Service Unavailable" || body["retry_after"] != nil {
-				t.Errorf("%s", a.body)
+				t.Errorf("%s", a.Body)
 			}
 		})
 	}
@@ -79,54 +80,54 @@ func TestRefusalsThatAreNoLimitAreAnswered503(t *testing.T) {
 
 func TestWhileRedisIsStoppedTheFailurePolicyAnswers(t *testing.T) {
 	redisServer := testenv.OwnRedis(t)
-	w := connect(t, redisServer.Addr, client.DefaultPrefix, client.WithDeadline(10*time.Second))
-	closed, local := definition("closed", 2), definition("local", 1)
+	w := &world{sdkenv.Connect(t, redisServer.Addr, client.DefaultPrefix, client.WithDeadline(10*time.Second))}
+	closed, local := sdkenv.Definition("closed", 2), sdkenv.Definition("local", 1)
 	closed.OnFailure, local.OnFailure = bucket.FailClosed, bucket.FailLocal
-	w.install(definition("open", 2), closed, local)
-	if err := w.c.Preload(t.Context(), "open", "closed", "local"); err != nil {
+	w.Install(sdkenv.Definition("open", 2), closed, local)
+	if err := w.Client.Preload(t.Context(), "open", "closed", "local"); err != nil {
 		t.Fatal(err)
 	}
 	server := map[string]*httptest.Server{}
 	for _, name := range []string{"open", "closed", "local"} {
-		server[name] = serve(t, w.protect([]httplimit.Rule{{Bucket: name}}))
+		server[name] = sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: name}}))
 	}
-	get(t, server["local"]).wantStatus(t, 200) // so that this process knows that nothing is left
+	sdkenv.Get(t, server["local"]).WantStatus(t, 200) // so that this process knows that nothing is left
 	redisServer.Stop()
 
-	a := get(t, server["open"])
-	a.wantStatus(t, 200)
-	a.wantHeader(t, "RateLimit-Policy", `"open";q=2`, "RateLimit", "", "X-RateLimit-Remaining", "", "Retry-After", "")
+	a := sdkenv.Get(t, server["open"])
+	a.WantStatus(t, 200)
+	a.WantHeader(t, "RateLimit-Policy", `"open";q=2`, "RateLimit", "", "X-RateLimit-Remaining", "", "Retry-After", "")
 
-	a = get(t, server["closed"])
-	a.wantStatus(t, 503)
-	a.wantHeader(t, "Retry-After", "1", "RateLimit", "", "X-RateLimit-Remaining", "")
-	if body := a.problem(t); body["code"] != "unavailable" || body["retry_after"] != 1.0 || strings.Contains(a.body, "edis") {
-		t.Errorf("%s", a.body)
+	a = sdkenv.Get(t, server["closed"])
+	a.WantStatus(t, 503)
+	a.WantHeader(t, "Retry-After", "1", "RateLimit", "", "X-RateLimit-Remaining", "")
+	if body := a.Problem(t); body["code"] != "unavailable" || body["retry_after"] != 1.0 || strings.Contains(a.Body, "edis") {
+		t.Errorf("%s", a.Body)
 	}
-	get(t, server["local"]).wantStatus(t, 429)
+	sdkenv.Get(t, server["local"]).WantStatus(t, 429)
 }
 
 func TestARequestWithoutAKeyIsRefusedUnlessTheRuleHasAFallback(t *testing.T) {
 	w := newWorld(t)
-	w.install(keyed("users", 1))
-	strict := serve(t, w.protect([]httplimit.Rule{{Bucket: "users", Key: httplimit.Header("X-User")}}))
+	w.Install(sdkenv.Keyed("users", 1))
+	strict := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "users", Key: httplimit.Header("X-User")}}))
 	for _, header := range [][]string{nil, {"X-User", ""}, {"X-User", "  "}} {
-		a := get(t, strict, header...)
-		a.wantStatus(t, 400)
-		if body := a.problem(t); body["code"] != "no_key" || body["title"] != "Bad Request" {
-			t.Errorf("%s", a.body)
+		a := sdkenv.Get(t, strict, header...)
+		a.WantStatus(t, 400)
+		if body := a.Problem(t); body["code"] != "no_key" || body["title"] != "Bad Request" {
+			t.Errorf("%s", a.Body)
 		}
 	}
-	lenient := serve(t, w.protect([]httplimit.Rule{{Bucket: "users", Key: httplimit.Header("X-User"), Fallback: "nobody"}}))
-	get(t, lenient).wantStatus(t, 200)
-	get(t, lenient).wantStatus(t, 429)
-	get(t, lenient, "X-User", "ann").wantStatus(t, 200)
-	get(t, strict, "X-User", "nobody").wantStatus(t, 429)
+	lenient := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "users", Key: httplimit.Header("X-User"), Fallback: "nobody"}}))
+	sdkenv.Get(t, lenient).WantStatus(t, 200)
+	sdkenv.Get(t, lenient).WantStatus(t, 429)
+	sdkenv.Get(t, lenient, "X-User", "ann").WantStatus(t, 200)
+	sdkenv.Get(t, strict, "X-User", "nobody").WantStatus(t, 429)
 }
 
 func TestAMisusedRuleIs500ToTheCallerAndALineToTheOperator(t *testing.T) {
 	w := newWorld(t)
-	w.install(keyed("users", 1), definition("api", 1))
+	w.Install(sdkenv.Keyed("users", 1), sdkenv.Definition("api", 1))
 	for name, rule := range map[string]httplimit.Rule{
 		"no key":           {Bucket: "users"},
 		"negative permits": {Bucket: "api", Permits: func(*http.Request) int64 { return -1 }},
@@ -136,10 +137,10 @@ func TestAMisusedRuleIs500ToTheCallerAndALineToTheOperator(t *testing.T) {
 			var log bytes.Buffer
 			h := w.protect([]httplimit.Rule{rule}, httplimit.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 			for range 3 {
-				a := get(t, serve(t, h))
-				a.wantStatus(t, 500)
-				if body := a.problem(t); body["code"] != "internal" || strings.Contains(a.body, "headgate") || strings.Contains(a.body, rule.Bucket) {
-					t.Errorf("%s", a.body)
+				a := sdkenv.Get(t, sdkenv.Serve(t, h))
+				a.WantStatus(t, 500)
+				if body := a.Problem(t); body["code"] != "internal" || strings.Contains(a.Body, "headgate") || strings.Contains(a.Body, rule.Bucket) {
+					t.Errorf("%s", a.Body)
 				}
 			}
 			if lines := strings.Count(log.String(), "\n"); lines < 1 || lines > 3 || !strings.Contains(log.String(), rule.Bucket) {
@@ -147,14 +148,14 @@ func TestAMisusedRuleIs500ToTheCallerAndALineToTheOperator(t *testing.T) {
 			}
 		})
 	}
-	if left := w.remaining("api"); left != 1 {
+	if left := w.Remaining("api"); left != 1 {
 		t.Errorf("negative permits changed the bucket: %d are left", left)
 	}
 }
 
 func TestARequestWhoseContextIsDoneGets503AndTakesNothing(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 2))
+	w.Install(sdkenv.Definition("api", 2))
 	h := w.protect([]httplimit.Rule{{Bucket: "api"}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -163,36 +164,36 @@ func TestARequestWhoseContextIsDoneGets503AndTakesNothing(t *testing.T) {
 	if rec.Code != 503 || !strings.Contains(rec.Body.String(), `"cancelled"`) {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
-	get(t, serve(t, h)).wantHeader(t, "X-RateLimit-Remaining", "1")
+	sdkenv.Get(t, sdkenv.Serve(t, h)).WantHeader(t, "X-RateLimit-Remaining", "1")
 }
 
 func TestAHandlerOfOnesOwnAnswersRefusals(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 1))
-	server := serve(t, w.protect([]httplimit.Rule{{Bucket: "api"}}, httplimit.OnRefused(
+	w.Install(sdkenv.Definition("api", 1))
+	server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "api"}}, httplimit.OnRefused(
 		func(rw http.ResponseWriter, r *http.Request, v *httplimit.Verdict) {
 			if v.Code != "limited" || v.Status != 429 || v.RetryAfter <= 0 || len(v.Decisions) != 1 || v.Err != nil || r.URL.Path != "/" {
 				t.Errorf("%+v", v)
 			}
 			rw.WriteHeader(http.StatusTeapot)
 		})))
-	get(t, server).wantStatus(t, 200)
-	a := get(t, server)
-	a.wantStatus(t, http.StatusTeapot)
-	if a.header.Get("Retry-After") == "" || a.header.Get("RateLimit") == "" || a.body != "" {
+	sdkenv.Get(t, server).WantStatus(t, 200)
+	a := sdkenv.Get(t, server)
+	a.WantStatus(t, http.StatusTeapot)
+	if a.Header.Get("Retry-After") == "" || a.Header.Get("RateLimit") == "" || a.Body != "" {
 		t.Errorf("%+v", a)
 	}
 }
 
 func TestWithoutHeadersOnlyRetryAfterIsTold(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 1))
-	server := serve(t, w.protect([]httplimit.Rule{{Bucket: "api"}}, httplimit.WithoutHeaders()))
-	get(t, server).wantStatus(t, 200)
-	a := get(t, server)
-	a.wantStatus(t, 429)
-	a.wantHeader(t, "RateLimit", "", "RateLimit-Policy", "", "X-RateLimit-Limit", "", "X-RateLimit-Remaining", "", "X-RateLimit-Reset", "")
-	if a.header.Get("Retry-After") == "" {
+	w.Install(sdkenv.Definition("api", 1))
+	server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "api"}}, httplimit.WithoutHeaders()))
+	sdkenv.Get(t, server).WantStatus(t, 200)
+	a := sdkenv.Get(t, server)
+	a.WantStatus(t, 429)
+	a.WantHeader(t, "RateLimit", "", "RateLimit-Policy", "", "X-RateLimit-Limit", "", "X-RateLimit-Remaining", "", "X-RateLimit-Reset", "")
+	if a.Header.Get("Retry-After") == "" {
 		t.Error("Retry-After is left out too")
 	}
 }
@@ -201,23 +202,25 @@ func TestMistakesInRulesAreFoundAtTheStart(t *testing.T) {
 	w := newWorld(t)
 	key := httplimit.Static("x")
 	for name, attempt := range map[string]func() error{
-		"no limiter":         func() error { return build(nil, httplimit.Rule{Bucket: "a"}) },
-		"no rules":           func() error { return build(w.c) },
-		"no bucket":          func() error { return build(w.c, httplimit.Rule{Name: "x"}) },
-		"too many rules":     func() error { return build(w.c, make([]httplimit.Rule, client.MaxRequests+1)...) },
-		"same name twice":    func() error { return build(w.c, httplimit.Rule{Bucket: "a"}, httplimit.Rule{Bucket: "a", Key: key}) },
-		"unprintable name":   func() error { return build(w.c, httplimit.Rule{Bucket: "a", Name: "ä"}) },
-		"fallback, no key":   func() error { return build(w.c, httplimit.Rule{Bucket: "a", Fallback: "x"}) },
-		"wait with several":  func() error { return makeWith(w.c, httplimit.WaitUpTo(time.Second), "a", "b") },
-		"wait negative":      func() error { return makeWith(w.c, httplimit.WaitUpTo(-1), "a") },
-		"no refusal handler": func() error { return makeWith(w.c, httplimit.OnRefused(nil), "a") },
+		"no limiter":     func() error { return build(nil, httplimit.Rule{Bucket: "a"}) },
+		"no rules":       func() error { return build(w.Client) },
+		"no bucket":      func() error { return build(w.Client, httplimit.Rule{Name: "x"}) },
+		"too many rules": func() error { return build(w.Client, make([]httplimit.Rule, client.MaxRequests+1)...) },
+		"same name twice": func() error {
+			return build(w.Client, httplimit.Rule{Bucket: "a"}, httplimit.Rule{Bucket: "a", Key: key})
+		},
+		"unprintable name":   func() error { return build(w.Client, httplimit.Rule{Bucket: "a", Name: "ä"}) },
+		"fallback, no key":   func() error { return build(w.Client, httplimit.Rule{Bucket: "a", Fallback: "x"}) },
+		"wait with several":  func() error { return makeWith(w.Client, httplimit.WaitUpTo(time.Second), "a", "b") },
+		"wait negative":      func() error { return makeWith(w.Client, httplimit.WaitUpTo(-1), "a") },
+		"no refusal handler": func() error { return makeWith(w.Client, httplimit.OnRefused(nil), "a") },
 	} {
 		var misuse *client.MisuseError
 		if err := attempt(); !errors.As(err, &misuse) || misuse.Advice == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := build(w.c, httplimit.Rule{Bucket: "a", Name: "by user"}, httplimit.Rule{Bucket: "a", Name: "by address", Key: key}); err != nil {
+	if err := build(w.Client, httplimit.Rule{Bucket: "a", Name: "by user"}, httplimit.Rule{Bucket: "a", Name: "by address", Key: key}); err != nil {
 		t.Error(err)
 	}
 }

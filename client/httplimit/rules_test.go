@@ -17,154 +17,155 @@ import (
 	"github.com/headgate/headgate/client/httplimit"
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/sdkenv"
 )
 
 func TestARefusalByOneRuleTakesNothingOfTheOthers(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("all", 4), keyed("user", 2))
-	server := serve(t, w.protect([]httplimit.Rule{{Bucket: "all"}, {Bucket: "user", Key: httplimit.Header("X-User")}}))
+	w.Install(sdkenv.Definition("all", 4), sdkenv.Keyed("user", 2))
+	server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "all"}, {Bucket: "user", Key: httplimit.Header("X-User")}}))
 
-	a := get(t, server, "X-User", "ann")
-	a.wantStatus(t, 200)
-	a.wantHeader(t, "RateLimit-Policy", `"all";q=4, "user";q=2`, "RateLimit", `"all";r=3;t=3600, "user";r=1;t=3600`,
+	a := sdkenv.Get(t, server, "X-User", "ann")
+	a.WantStatus(t, 200)
+	a.WantHeader(t, "RateLimit-Policy", `"all";q=4, "user";q=2`, "RateLimit", `"all";r=3;t=3600, "user";r=1;t=3600`,
 		"X-RateLimit-Limit", "2", "X-RateLimit-Remaining", "1", "X-RateLimit-Reset", "3600")
-	get(t, server, "X-User", "ann").wantStatus(t, 200)
+	sdkenv.Get(t, server, "X-User", "ann").WantStatus(t, 200)
 
 	for range 3 {
-		a = get(t, server, "X-User", "ann")
-		a.wantStatus(t, 429)
-		a.wantHeader(t, "RateLimit-Policy", `"all";q=4, "user";q=2`, "X-RateLimit-Limit", "2", "X-RateLimit-Remaining", "0")
-		if body := a.problem(t); fmt.Sprint(body["violated-policies"]) != "[user]" {
-			t.Errorf("%s", a.body)
+		a = sdkenv.Get(t, server, "X-User", "ann")
+		a.WantStatus(t, 429)
+		a.WantHeader(t, "RateLimit-Policy", `"all";q=4, "user";q=2`, "X-RateLimit-Limit", "2", "X-RateLimit-Remaining", "0")
+		if body := a.Problem(t); fmt.Sprint(body["violated-policies"]) != "[user]" {
+			t.Errorf("%s", a.Body)
 		}
-		if limits := a.header.Get("RateLimit"); !strings.HasSuffix(limits, `, "user";r=0;t=`+a.header.Get("Retry-After")) {
+		if limits := a.Header.Get("RateLimit"); !strings.HasSuffix(limits, `, "user";r=0;t=`+a.Header.Get("Retry-After")) {
 			t.Errorf("RateLimit: %s", limits)
 		}
 	}
-	if left := w.remaining("all"); left != 2 {
+	if left := w.Remaining("all"); left != 2 {
 		t.Fatalf("refusals by the other rule took from this one: %d are left, want 2", left)
 	}
-	get(t, server, "X-User", "bob").wantStatus(t, 200)
-	get(t, server, "X-User", "bob").wantStatus(t, 200)
-	get(t, server, "X-User", "cid").wantStatus(t, 429)
-	if left := w.remaining("user", client.Key("cid")); left != 2 {
+	sdkenv.Get(t, server, "X-User", "bob").WantStatus(t, 200)
+	sdkenv.Get(t, server, "X-User", "bob").WantStatus(t, 200)
+	sdkenv.Get(t, server, "X-User", "cid").WantStatus(t, 429)
+	if left := w.Remaining("user", client.Key("cid")); left != 2 {
 		t.Fatalf("the refusal by the common rule took from cid's: %d are left, want 2", left)
 	}
 }
 
 func TestARefusalThatWaitingDoesNotEndOutweighsALimit(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 1))
-	limited := serve(t, w.protect([]httplimit.Rule{{Bucket: "api"}}))
-	get(t, limited).wantStatus(t, 200)
-	a := get(t, serve(t, w.protect([]httplimit.Rule{{Bucket: "api"}, {Bucket: "unheard-of"}})))
-	a.wantStatus(t, 503)
-	a.wantHeader(t, "Retry-After", "", "RateLimit-Policy", `"api";q=1`)
-	if code := a.problem(t)["code"]; code != "not_configured" {
+	w.Install(sdkenv.Definition("api", 1))
+	limited := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "api"}}))
+	sdkenv.Get(t, limited).WantStatus(t, 200)
+	a := sdkenv.Get(t, sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "api"}, {Bucket: "unheard-of"}})))
+	a.WantStatus(t, 503)
+	a.WantHeader(t, "Retry-After", "", "RateLimit-Policy", `"api";q=1`)
+	if code := a.Problem(t)["code"]; code != "not_configured" {
 		t.Errorf("code %v", code)
 	}
 }
 
 func TestOfSeveralLimitsTheLongestSaysWhenToRetry(t *testing.T) {
 	w := newWorld(t)
-	quick := definition("quick", 1)
+	quick := sdkenv.Definition("quick", 1)
 	quick.Period = 10 * time.Minute
-	w.install(definition("slow", 1), quick)
-	server := serve(t, w.protect([]httplimit.Rule{{Bucket: "slow"}, {Bucket: "quick"}}))
-	get(t, server).wantStatus(t, 200)
-	a := get(t, server)
-	a.wantStatus(t, 429)
-	if retry, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || retry <= 3000 {
-		t.Errorf("Retry-After: %s", a.header.Get("Retry-After"))
+	w.Install(sdkenv.Definition("slow", 1), quick)
+	server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "slow"}, {Bucket: "quick"}}))
+	sdkenv.Get(t, server).WantStatus(t, 200)
+	a := sdkenv.Get(t, server)
+	a.WantStatus(t, 429)
+	if retry, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || retry <= 3000 {
+		t.Errorf("Retry-After: %s", a.Header.Get("Retry-After"))
 	}
 }
 
 func TestShadowRulesNeverRefuseAndAreInNoField(t *testing.T) {
 	w := newWorld(t)
-	shadow := definition("shadow", 1)
+	shadow := sdkenv.Definition("shadow", 1)
 	shadow.Mode = bucket.ModeShadow
-	w.install(shadow, definition("api", 3))
-	alone := serve(t, w.protect([]httplimit.Rule{{Bucket: "shadow"}}))
-	both := serve(t, w.protect([]httplimit.Rule{{Bucket: "shadow"}, {Bucket: "api"}}))
+	w.Install(shadow, sdkenv.Definition("api", 3))
+	alone := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "shadow"}}))
+	both := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "shadow"}, {Bucket: "api"}}))
 	for range 3 {
-		a := get(t, alone)
-		a.wantStatus(t, 200)
-		a.wantHeader(t, "RateLimit", "", "RateLimit-Policy", "", "X-RateLimit-Limit", "", "X-RateLimit-Remaining", "")
+		a := sdkenv.Get(t, alone)
+		a.WantStatus(t, 200)
+		a.WantHeader(t, "RateLimit", "", "RateLimit-Policy", "", "X-RateLimit-Limit", "", "X-RateLimit-Remaining", "")
 	}
 	for i := range 3 {
-		a := get(t, both)
-		a.wantStatus(t, 200)
-		a.wantHeader(t, "RateLimit-Policy", `"api";q=3`, "X-RateLimit-Remaining", strconv.Itoa(2-i))
+		a := sdkenv.Get(t, both)
+		a.WantStatus(t, 200)
+		a.WantHeader(t, "RateLimit-Policy", `"api";q=3`, "X-RateLimit-Remaining", strconv.Itoa(2-i))
 	}
-	get(t, both).wantStatus(t, 429)
+	sdkenv.Get(t, both).WantStatus(t, 429)
 }
 
 func TestARequestCostsWhatTheFunctionSays(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 5), definition("other", 5))
+	w.Install(sdkenv.Definition("api", 5), sdkenv.Definition("other", 5))
 	cost := func(r *http.Request) int64 {
 		n, _ := strconv.ParseInt(r.Header.Get("X-Cost"), 10, 64)
 		return n
 	}
-	server := serve(t, w.protect([]httplimit.Rule{{Bucket: "api", Permits: cost}, {Bucket: "other"}}))
-	a := get(t, server, "X-Cost", "3")
-	a.wantStatus(t, 200)
-	a.wantHeader(t, "RateLimit-Policy", `"api";q=5, "other";q=5`, "X-RateLimit-Remaining", "2")
-	get(t, server, "X-Cost", "3").wantStatus(t, 429)
-	free := get(t, server, "X-Cost", "0")
-	free.wantStatus(t, 200)
-	free.wantHeader(t, "RateLimit-Policy", `"other";q=5`, "X-RateLimit-Remaining", "3")
-	if left := w.remaining("api"); left != 2 {
+	server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "api", Permits: cost}, {Bucket: "other"}}))
+	a := sdkenv.Get(t, server, "X-Cost", "3")
+	a.WantStatus(t, 200)
+	a.WantHeader(t, "RateLimit-Policy", `"api";q=5, "other";q=5`, "X-RateLimit-Remaining", "2")
+	sdkenv.Get(t, server, "X-Cost", "3").WantStatus(t, 429)
+	free := sdkenv.Get(t, server, "X-Cost", "0")
+	free.WantStatus(t, 200)
+	free.WantHeader(t, "RateLimit-Policy", `"other";q=5`, "X-RateLimit-Remaining", "3")
+	if left := w.Remaining("api"); left != 2 {
 		t.Errorf("%d are left, want 2", left)
 	}
-	last := serve(t, w.protect([]httplimit.Rule{{Bucket: "other"}, {Bucket: "api", Permits: cost}}))
-	get(t, last, "X-Cost", "0").wantHeader(t, "RateLimit-Policy", `"other";q=5`)
-	nothing := get(t, serve(t, w.protect([]httplimit.Rule{{Bucket: "api", Permits: cost}})))
-	nothing.wantStatus(t, 200)
-	nothing.wantHeader(t, "RateLimit", "", "RateLimit-Policy", "")
+	last := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "other"}, {Bucket: "api", Permits: cost}}))
+	sdkenv.Get(t, last, "X-Cost", "0").WantHeader(t, "RateLimit-Policy", `"other";q=5`)
+	nothing := sdkenv.Get(t, sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "api", Permits: cost}})))
+	nothing.WantStatus(t, 200)
+	nothing.WantHeader(t, "RateLimit", "", "RateLimit-Policy", "")
 }
 
 func TestSkippedRequestsTakeNothing(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("api", 1))
-	server := serve(t, w.protect([]httplimit.Rule{{Bucket: "api"}}, httplimit.Skip(func(r *http.Request) bool {
+	w.Install(sdkenv.Definition("api", 1))
+	server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "api"}}, httplimit.Skip(func(r *http.Request) bool {
 		return r.Header.Get("X-Health") != ""
 	})))
 	for range 3 {
-		a := get(t, server, "X-Health", "1")
-		a.wantStatus(t, 200)
-		a.wantHeader(t, "RateLimit", "")
+		a := sdkenv.Get(t, server, "X-Health", "1")
+		a.WantStatus(t, 200)
+		a.WantHeader(t, "RateLimit", "")
 	}
-	get(t, server).wantStatus(t, 200)
-	get(t, server).wantStatus(t, 429)
+	sdkenv.Get(t, server).WantStatus(t, 200)
+	sdkenv.Get(t, server).WantStatus(t, 429)
 }
 
 func TestARequestWaitsForItsTurnUpToTheTimeAllowed(t *testing.T) {
 	w := newWorld(t)
-	fast, slow := definition("fast", 1), definition("slow", 1)
+	fast, slow := sdkenv.Definition("fast", 1), sdkenv.Definition("slow", 1)
 	fast.Rate, fast.Period, fast.MaxWait = 1, 200*time.Millisecond, time.Minute
 	slow.Period, slow.MaxWait = 30*time.Second, time.Minute
-	w.install(fast, slow)
-	patient := serve(t, w.protect([]httplimit.Rule{{Bucket: "fast"}}, httplimit.WaitUpTo(20*time.Second)))
+	w.Install(fast, slow)
+	patient := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "fast"}}, httplimit.WaitUpTo(20*time.Second)))
 	began := time.Now()
 	for range 4 {
-		get(t, patient).wantStatus(t, 200)
+		sdkenv.Get(t, patient).WantStatus(t, 200)
 	}
 	if took := time.Since(began); took < 550*time.Millisecond {
 		t.Errorf("four requests took %v; three of them had to wait 200 ms", took)
 	}
-	limited := serve(t, w.protect([]httplimit.Rule{{Bucket: "slow"}}, httplimit.WaitUpTo(100*time.Millisecond)))
-	get(t, limited).wantStatus(t, 200)
-	get(t, limited).wantStatus(t, 429)
+	limited := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "slow"}}, httplimit.WaitUpTo(100*time.Millisecond)))
+	sdkenv.Get(t, limited).WantStatus(t, 200)
+	sdkenv.Get(t, limited).WantStatus(t, 429)
 }
 
 func TestARequestThatIsGivenUpWhileItWaitsEnds(t *testing.T) {
 	w := newWorld(t)
-	d := definition("api", 1)
+	d := sdkenv.Definition("api", 1)
 	d.Period, d.MaxWait = 30*time.Second, time.Minute
-	w.install(d)
+	w.Install(d)
 	h := w.protect([]httplimit.Rule{{Bucket: "api"}}, httplimit.WaitUpTo(time.Minute))
-	get(t, serve(t, h)).wantStatus(t, 200)
+	sdkenv.Get(t, sdkenv.Serve(t, h)).WantStatus(t, 200)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	rec := httptest.NewRecorder()
@@ -186,17 +187,17 @@ func TestARequestThatIsGivenUpWhileItWaitsEnds(t *testing.T) {
 
 func TestKeysThatAreTooLongAreHashed(t *testing.T) {
 	w := newWorld(t)
-	w.install(keyed("users", 1))
-	server := serve(t, w.protect([]httplimit.Rule{{Bucket: "users", Key: httplimit.Header("X-User")}}))
+	w.Install(sdkenv.Keyed("users", 1))
+	server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "users", Key: httplimit.Header("X-User")}}))
 	longest, long := strings.Repeat("x", client.MaxKey), strings.Repeat("x", client.MaxKey+1)
 	for _, key := range []string{longest, long, long + "y", strings.Repeat("z", 100_000)} {
-		get(t, server, "X-User", key).wantStatus(t, 200)
-		get(t, server, "X-User", key).wantStatus(t, 429)
+		sdkenv.Get(t, server, "X-User", key).WantStatus(t, 200)
+		sdkenv.Get(t, server, "X-User", key).WantStatus(t, 429)
 	}
-	if left := w.remaining("users", client.Key(longest)); left != 0 {
+	if left := w.Remaining("users", client.Key(longest)); left != 0 {
 		t.Error("a key of 512 bytes is not taken as it is")
 	}
-	if left := w.remaining("users", client.Key(fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(long))))); left != 0 {
+	if left := w.Remaining("users", client.Key(fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(long))))); left != 0 {
 		t.Error("a key of 513 bytes is not counted under its SHA-256")
 	}
 }
@@ -204,35 +205,35 @@ func TestKeysThatAreTooLongAreHashed(t *testing.T) {
 func TestKeysComeFromTheContextAndFromConstants(t *testing.T) {
 	type user struct{}
 	w := newWorld(t)
-	w.install(keyed("users", 1))
+	w.Install(sdkenv.Keyed("users", 1))
 	find := func(ctx context.Context) string {
 		name, _ := ctx.Value(user{}).(string)
 		return name
 	}
 	inner := w.protect([]httplimit.Rule{{Bucket: "users", Key: httplimit.FromContext(find)}})
-	server := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	server := sdkenv.Serve(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		inner.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), user{}, r.Header.Get("Authorization"))))
 	}))
-	get(t, server, "Authorization", "ann").wantStatus(t, 200)
-	get(t, server, "Authorization", "ann").wantStatus(t, 429)
-	get(t, server).wantStatus(t, 400)
-	static := serve(t, w.protect([]httplimit.Rule{{Bucket: "users", Key: httplimit.Static("everybody")}}))
-	get(t, static).wantStatus(t, 200)
-	get(t, static).wantStatus(t, 429)
-	get(t, server, "Authorization", "bob").wantStatus(t, 200)
+	sdkenv.Get(t, server, "Authorization", "ann").WantStatus(t, 200)
+	sdkenv.Get(t, server, "Authorization", "ann").WantStatus(t, 429)
+	sdkenv.Get(t, server).WantStatus(t, 400)
+	static := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "users", Key: httplimit.Static("everybody")}}))
+	sdkenv.Get(t, static).WantStatus(t, 200)
+	sdkenv.Get(t, static).WantStatus(t, 429)
+	sdkenv.Get(t, server, "Authorization", "bob").WantStatus(t, 200)
 }
 
 func TestManyRequestsAtOnceAreAdmittedExactlyToTheLimit(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("all", 60), keyed("user", 10))
-	server := serve(t, w.protect([]httplimit.Rule{{Bucket: "all"}, {Bucket: "user", Key: httplimit.Header("X-User")}}))
+	w.Install(sdkenv.Definition("all", 60), sdkenv.Keyed("user", 10))
+	server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "all"}, {Bucket: "user", Key: httplimit.Header("X-User")}}))
 	server.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = 40
 	var admitted [8]atomic.Int64
 	var all sync.WaitGroup
 	for i := range 40 {
 		all.Go(func() {
 			for range 5 {
-				if get(t, server, "X-User", strconv.Itoa(i%8)).status == 200 {
+				if sdkenv.Get(t, server, "X-User", strconv.Itoa(i%8)).Status == 200 {
 					admitted[i%8].Add(1)
 				}
 			}
@@ -246,14 +247,14 @@ func TestManyRequestsAtOnceAreAdmittedExactlyToTheLimit(t *testing.T) {
 			t.Errorf("user %d was admitted %d times, limit 10", i, n)
 		}
 	}
-	if left := w.remaining("all"); sum != 60 || left != 0 {
+	if left := w.Remaining("all"); sum != 60 || left != 0 {
 		t.Errorf("%d were admitted and %d are left, want 60 and 0", sum, left)
 	}
 }
 
 func TestAPanicInAKeyFunctionReachesTheServerAndHarmsNoOtherRequest(t *testing.T) {
 	w := newWorld(t)
-	w.install(keyed("users", 1))
+	w.Install(sdkenv.Keyed("users", 1))
 	h := w.protect([]httplimit.Rule{{Bucket: "users", Key: func(r *http.Request) string {
 		if r.Header.Get("X-User") == "bad" {
 			panic("key function")
@@ -270,46 +271,46 @@ func TestAPanicInAKeyFunctionReachesTheServerAndHarmsNoOtherRequest(t *testing.T
 		}()
 		h.ServeHTTP(httptest.NewRecorder(), bad)
 	}()
-	get(t, serve(t, h), "X-User", "ann").wantStatus(t, 200)
+	sdkenv.Get(t, sdkenv.Serve(t, h), "X-User", "ann").WantStatus(t, 200)
 }
 
 func TestNestedMiddlewaresListAllRulesAndTellOfTheOneNearestToItsLimit(t *testing.T) {
 	w := newWorld(t)
-	w.install(definition("wide", 10), definition("narrow", 2))
-	wide, err := httplimit.New(w.c, []httplimit.Rule{{Bucket: "wide"}})
+	w.Install(sdkenv.Definition("wide", 10), sdkenv.Definition("narrow", 2))
+	wide, err := httplimit.New(w.Client, []httplimit.Rule{{Bucket: "wide"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	narrow, err := httplimit.New(w.c, []httplimit.Rule{{Bucket: "narrow"}})
+	narrow, err := httplimit.New(w.Client, []httplimit.Rule{{Bucket: "narrow"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	a := get(t, serve(t, wide(narrow(ok))))
-	if got := strings.Join(a.header.Values("RateLimit"), ", "); got != `"wide";r=9;t=3600, "narrow";r=1;t=3600` {
+	a := sdkenv.Get(t, sdkenv.Serve(t, wide(narrow(ok))))
+	if got := strings.Join(a.Header.Values("RateLimit"), ", "); got != `"wide";r=9;t=3600, "narrow";r=1;t=3600` {
 		t.Errorf("RateLimit: %s", got)
 	}
-	a.wantHeader(t, "X-RateLimit-Limit", "2", "X-RateLimit-Remaining", "1")
-	a = get(t, serve(t, narrow(wide(ok))))
-	a.wantStatus(t, 200)
-	a.wantHeader(t, "X-RateLimit-Limit", "2", "X-RateLimit-Remaining", "0")
-	if got := len(a.header.Values("RateLimit-Policy")); got != 2 {
+	a.WantHeader(t, "X-RateLimit-Limit", "2", "X-RateLimit-Remaining", "1")
+	a = sdkenv.Get(t, sdkenv.Serve(t, narrow(wide(ok))))
+	a.WantStatus(t, 200)
+	a.WantHeader(t, "X-RateLimit-Limit", "2", "X-RateLimit-Remaining", "0")
+	if got := len(a.Header.Values("RateLimit-Policy")); got != 2 {
 		t.Errorf("%d lines of RateLimit-Policy, want 2", got)
 	}
 }
 
 func TestModeOffAdmitsEverythingAlsoWhileRedisIsAway(t *testing.T) {
 	redisServer := testenv.OwnRedis(t)
-	w := connect(t, redisServer.Addr, client.DefaultPrefix, client.WithDeadline(10*time.Second))
-	off := definition("off", 1)
+	w := &world{sdkenv.Connect(t, redisServer.Addr, client.DefaultPrefix, client.WithDeadline(10*time.Second))}
+	off := sdkenv.Definition("off", 1)
 	off.Mode, off.OnFailure = bucket.ModeOff, bucket.FailClosed
-	w.install(off)
-	server := serve(t, w.protect([]httplimit.Rule{{Bucket: "off"}}))
+	w.Install(off)
+	server := sdkenv.Serve(t, w.protect([]httplimit.Rule{{Bucket: "off"}}))
 	for range 2 {
-		get(t, server).wantStatus(t, 200)
+		sdkenv.Get(t, server).WantStatus(t, 200)
 	}
 	redisServer.Stop()
-	a := get(t, server)
-	a.wantStatus(t, 200)
-	a.wantHeader(t, "RateLimit", "", "X-RateLimit-Remaining", "")
+	a := sdkenv.Get(t, server)
+	a.WantStatus(t, 200)
+	a.WantHeader(t, "RateLimit", "", "X-RateLimit-Remaining", "")
 }

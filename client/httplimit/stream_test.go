@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/client/httplimit"
+	"github.com/headgate/headgate/internal/testenv/sdkenv"
 )
 
 // behind puts a handler behind a rule with room for all that a test asks.
 func behind(t *testing.T, h http.HandlerFunc) http.Handler {
 	t.Helper()
 	w := newWorld(t)
-	w.install(definition("api", 100))
-	limit, err := httplimit.New(w.c, []httplimit.Rule{{Bucket: "api"}})
+	w.Install(sdkenv.Definition("api", 100))
+	limit, err := httplimit.New(w.Client, []httplimit.Rule{{Bucket: "api"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func behind(t *testing.T, h http.HandlerFunc) http.Handler {
 
 func TestAStreamedAnswerIsNotHeldBack(t *testing.T) {
 	read := make(chan struct{})
-	server := serve(t, behind(t, func(w http.ResponseWriter, _ *http.Request) {
+	server := sdkenv.Serve(t, behind(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "first\n")
 		w.(http.Flusher).Flush()
 		select {
@@ -59,7 +60,7 @@ func TestAStreamedAnswerIsNotHeldBack(t *testing.T) {
 }
 
 func TestAHandlerMayHijackTheConnection(t *testing.T) {
-	server := serve(t, behind(t, func(w http.ResponseWriter, _ *http.Request) {
+	server := sdkenv.Serve(t, behind(t, func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			t.Error(err)
@@ -86,7 +87,7 @@ func TestAHandlerMayHijackTheConnection(t *testing.T) {
 func TestHandlersSeeTheServersOwnResponseWriter(t *testing.T) {
 	var outer, inner http.ResponseWriter
 	h := behind(t, func(w http.ResponseWriter, _ *http.Request) { inner = w })
-	get(t, serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	sdkenv.Get(t, sdkenv.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		outer = w
 		h.ServeHTTP(w, r)
 	})))

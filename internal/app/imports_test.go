@@ -43,6 +43,7 @@ var mayImport = []struct {
 	{"internal/app", []string{"*", "internal/*", "client/*"}},
 	{"internal/testenv", []string{"*", "internal/*"}},
 	{"internal/testenv/seed", []string{"internal/model", "internal/audit"}},
+	{"internal/testenv/sdkenv", []string{"internal/testenv", "internal/bucket", "client"}},
 	{"internal/e2e", []string{"*", "internal/*", "client/*"}},
 	{"internal/e2e/syncbench", []string{"internal/*"}},
 	{"internal/e2e/apibench", []string{"internal/*"}},
@@ -55,7 +56,7 @@ var mayImport = []struct {
 var mayUse = map[string][]string{
 	"gorm.io/":                       {"internal/store"},
 	"github.com/glebarez/sqlite":     {"internal/store"},
-	"github.com/redis/go-redis":      {"internal/bucket", "client", "internal/app", "cmd/client-demo"},
+	"github.com/redis/go-redis":      {"internal/bucket", "client", "internal/app", "cmd/client-demo", "internal/testenv/sdkenv"},
 	"github.com/gin-gonic/gin":       {"internal/api", "client/ginlimit"},
 	"github.com/danielgtaylor/huma":  {"internal/api"},
 	"google.golang.org/grpc":         {"client/grpclimit"},

@@ -24,7 +24,7 @@ const (
 const (
 	selfPatience = 100 * time.Millisecond // for one answer; a permit that is granted later stays taken
 	selfPause    = time.Second            // after an answer that did not come, this server counts alone for as long
-	selfInstall  = 2 * time.Second
+	selfLater    = 2 * time.Second        // for what no login waits for: the definitions, permits given back
 )
 
 // loginLimits is the auth.Limiter of a server. Redis decides, and beside it this process counts its own attempts: they
@@ -96,7 +96,7 @@ func (l *loginLimits) Take(ctx context.Context, user, address string) (giveBack 
 	back := func() {
 		alone()
 		if len(granted) > 0 {
-			l.background(selfPatience, func(ctx context.Context) { _ = l.engine.Ask(ctx, granted...) })
+			l.background(selfLater, func(ctx context.Context) { _ = l.engine.Ask(ctx, granted...) })
 		}
 	}
 	if wait > 0 {
@@ -198,7 +198,7 @@ func (l *loginLimits) install() {
 	if !l.installing.CompareAndSwap(false, true) {
 		return
 	}
-	l.background(selfInstall, func(ctx context.Context) {
+	l.background(selfLater, func(ctx context.Context) {
 		defer l.installing.Store(false)
 		for _, limit := range auth.AttemptLimits {
 			if _, err := l.engine.Install(ctx, selfDefinition(limit), bucket.InstallOptions{Deployment: selfDeployment}); err != nil {

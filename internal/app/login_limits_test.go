@@ -153,6 +153,7 @@ func TestRedisTroubleNeitherOpensNorLocksLogins(t *testing.T) {
 				return
 			}
 			giveBack()
+			l.settled(t)
 		}
 		if went, err := l.fails(t, 10, user, "192.0.2.1"); went != 5 || model.CodeOf(err) != model.CodeTooMany {
 			t.Errorf("%s: %d attempts went, then %v", when, went, err)
