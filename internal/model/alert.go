@@ -103,7 +103,7 @@ func ValidateAlertRules(d *Definition, rules, present []AlertRule) error {
 		checkRange(&v, field+".percent", int64(r.Percent), 1, percentBound, "")
 		checkRange(&v, field+".minutes", int64(r.Minutes), 1, AlertMinutesBound, "")
 		if r.Kind == AlertNearLimit && d.AlertGauge() == GaugeNone && !unchanged(r, present) {
-			v.add(field+".kind", "can't be near_limit here: %s", noGauge(d))
+			v.add(field+".kind", "%s", noGauge(d))
 		}
 		if r.ID != 0 && findRule(present, r.ID) == nil {
 			v.add(field+".id", "is not a rule of this bucket")
@@ -137,9 +137,9 @@ func findRule(rules []AlertRule, id int64) *AlertRule {
 // noGauge says why a bucket can't be near its limit as a whole.
 func noGauge(d *Definition) string {
 	if d.Keyed() {
-		return "each key has a limit of its own, so that the bucket as a whole is never near it; use limited_share"
+		return "can't be near_limit here: each key has a limit of its own, so that the bucket as a whole is never near it; use limited_share"
 	}
-	return "each app has a limit of its own, which takes over a minute to renew or counts slots; use limited_share, or partition shared"
+	return "can't be near_limit here: each app has a limit of its own, which takes over a minute to renew or counts slots; use limited_share, or partition shared"
 }
 
 // AlertState is where a rule stands between two minutes.
