@@ -129,7 +129,7 @@ func (s *server) rollBackBucket(ctx context.Context, in *struct {
 	case in.Body.Revision == present.Revision:
 		return nil, invalidField("revision", "is the present one")
 	}
-	d := taken(old.Definition, in.Body.Apps, in.Body.Owners)
+	d := taken(&old, in.Body.Apps, in.Body.Owners)
 	if err := together("the bucket", d.Validate(), model.ValidateReason(in.Body.Reason)); err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (s *server) restoreBucket(ctx context.Context, in *struct {
 	if old.Definition == nil {
 		return nil, invalidField("revision", "is that of a deletion; it has no definition")
 	}
-	d := taken(old.Definition, in.Body.Apps, in.Body.Owners)
+	d := taken(&old, in.Body.Apps, in.Body.Owners)
 	if err := together("the bucket", d.Validate(), model.ValidateReason(in.Body.Reason)); err != nil {
 		return nil, err
 	}
@@ -240,9 +240,11 @@ func (s *server) revisionOf(ctx context.Context, past model.BucketPast, revision
 	return found, err
 }
 
-// taken is an earlier definition, with other apps and owners where those are given.
-func taken(old *model.Definition, apps, owners []string) model.Definition {
-	d := *old
+// taken is an earlier definition with its owners under their present names, and with other apps and owners where those
+// are given.
+func taken(old *model.Revision, apps, owners []string) model.Definition {
+	d := *old.Definition
+	d.Owners = old.OwnersNow
 	if apps != nil {
 		d.Apps = apps
 	}

@@ -161,6 +161,36 @@ func TestRollBackIsBoundByWhatAnEditMayDo(t *testing.T) {
 	}
 }
 
+// An old revision names its owners as they were called then. The person is brought back, not whoever has the name now.
+func TestRollBackAndRestorationFollowARenamedOwner(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.put(root, map[string]any{"owners": []string{ann}})
+		admin := w.as(root)
+		tag := etagOf(admin.do("GET", users+"/"+bob, nil))
+		renamed := map[string]any{"name": "robert", "display_name": "", "role": "member", "disabled": false}
+		admin.do("PUT", users+"/"+bob, renamed, "If-Match", tag).want(t, http.StatusOK)
+		made := map[string]any{"name": bob, "role": "member", "password": "another person's password"}
+		admin.do("POST", users, made).want(t, http.StatusCreated)
+
+		body := map[string]any{"revision": 1, "reason": "as it was"}
+		b := admin.do("POST", bucketPath+"/rollback", body, "If-Match", `"2"`).bucket(t, http.StatusOK)
+		if !slices.Equal(b.Owners, []string{"robert"}) {
+			t.Errorf("rolled back, it is owned by %q", b.Owners)
+		}
+		w.put(root, map[string]any{"owners": []string{ann}})
+		w.delete(bucketPath)
+		b = admin.do("POST", bucketPath+"/restore", body).bucket(t, http.StatusOK)
+		if !slices.Equal(b.Owners, []string{"robert"}) {
+			t.Errorf("restored, it is owned by %q", b.Owners)
+		}
+		var past api.Revision
+		admin.do("GET", bucketPath+"/revisions/1", nil).want(t, http.StatusOK).into(t, &past)
+		if !slices.Equal(past.Definition.Owners, []string{bob}) {
+			t.Errorf("the revision itself says %q; it is to be shown as it was written", past.Definition.Owners)
+		}
+	})
+}
+
 func TestDeletedBucketIsRestoredByItsFormerOwner(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.put(bob, map[string]any{"owners": []string{bob}, "rate": 7})

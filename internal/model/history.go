@@ -23,6 +23,7 @@ type Revision struct {
 	Action     Action
 	Reason     string
 	Definition *Definition // nil: the bucket was deleted by this revision
+	OwnersNow  []string    // its owners, under the names that they have now
 }
 
 // BucketPast is where a bucket name stands, living or deleted.

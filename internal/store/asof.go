@@ -144,19 +144,23 @@ func bucketsAsOf(db *gorm.DB, rows []bucketRow, at time.Time) ([]model.AsOf, err
 	if err != nil {
 		return nil, err
 	}
+	people, err := renamesAfter(db, 0)
+	if err != nil {
+		return nil, err
+	}
 	for i := range rows {
-		if out[i], err = a.bucket(db, &rows[i]); err != nil {
+		if out[i], err = a.bucket(db, &rows[i], people, at); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (a around) bucket(db *gorm.DB, row *bucketRow) (model.AsOf, error) {
+func (a around) bucket(db *gorm.DB, row *bucketRow, people renames, at time.Time) (model.AsOf, error) {
 	out := model.AsOf{Name: row.Name}
 	if c, found := a.before[row.Name]; found {
 		out.Revision, out.Since, out.By, out.Reason = c.Revision, c.At.UTC(), c.Actor, c.Reason
-		return withDefinition(out, c.AfterJSON, model.AsOfDeleted)
+		return withDefinition(out, c.AfterJSON, model.AsOfDeleted, func(name string) string { return people.later(name, c.ID, at) })
 	}
 	if !a.known {
 		out.State = model.AsOfUnknown
@@ -170,7 +174,7 @@ func (a around) bucket(db *gorm.DB, row *bucketRow) (model.AsOf, error) {
 				out.Revision = next.Revision - 1
 			}
 		}
-		return withDefinition(out, next.BeforeJSON, without)
+		return withDefinition(out, next.BeforeJSON, without, func(name string) string { return people.earlier(name, next.ID, at) })
 	}
 	out.Revision, out.Since, out.By = row.Revision, row.UpdatedAt.UTC(), row.UpdatedBy
 	if row.Deleted {
@@ -179,13 +183,16 @@ func (a around) bucket(db *gorm.DB, row *bucketRow) (model.AsOf, error) {
 	}
 	bucket, err := loadBucket(db, row)
 	out.State, out.Definition = model.AsOfInForce, &bucket.Definition
+	out.Definition.Owners = each(bucket.Owners, func(name string) string { return people.earlier(name, present, at) })
 	return out, err
 }
 
-// withDefinition completes an answer with the definition that a row holds, or with the state of having none.
-func withDefinition(out model.AsOf, text *string, without model.AsOfState) (model.AsOf, error) {
+// withDefinition completes an answer with the definition that a row holds, its owners under the names that they had at
+// the instant, or with the state of having none.
+func withDefinition(out model.AsOf, text *string, without model.AsOfState, then func(name string) string) (model.AsOf, error) {
 	d, err := model.DecodeDefinition(jsonOf(text))
 	if out.State = without; d != nil {
+		d.Owners = each(d.Owners, then)
 		out.State, out.Definition = model.AsOfInForce, d
 	}
 	return out, err

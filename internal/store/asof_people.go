@@ -35,12 +35,12 @@ func peopleAsOf(db *gorm.DB, at time.Time) ([]model.PersonAsOf, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	var present []userRow
-	if err := db.Select("id, name, role, disabled").Find(&present).Error; err != nil {
+	var now []userRow
+	if err := db.Select("id, name, role, disabled").Find(&now).Error; err != nil {
 		return nil, false, err
 	}
 	found := map[string]*model.PersonAsOf{}
-	for _, row := range present {
+	for _, row := range now {
 		_, before := a.before[row.Name]
 		_, after := a.after[row.Name]
 		if a.known && !before && !after {
@@ -100,8 +100,12 @@ func (s *Store) MembersAsOf(ctx context.Context, apps []string, at time.Time) (m
 				return err
 			}
 		}
+		people, err := renamesAfter(db, 0)
+		if err != nil {
+			return err
+		}
 		for _, app := range apps {
-			list, there, err := membersAsOf(db, app, micros(at))
+			list, there, err := membersAsOf(db, app, people, micros(at))
 			if err != nil {
 				return err
 			}
@@ -114,13 +118,13 @@ func (s *Store) MembersAsOf(ctx context.Context, apps []string, at time.Time) (m
 	return members, err
 }
 
-func membersAsOf(db *gorm.DB, app string, at time.Time) ([]model.Member, bool, error) {
+func membersAsOf(db *gorm.DB, app string, people renames, at time.Time) ([]model.Member, bool, error) {
 	var rows []changeRow
 	err := db.Where("target_kind = ? AND target = ? AND action IN ?", model.TargetApp, app, memberActions).Order("id").Find(&rows).Error
 	if err != nil {
 		return nil, false, err
 	}
-	told := newRoll()
+	told := newRoll(people, at)
 	for i := range rows {
 		if !rows[i].At.UTC().After(at) {
 			if err := told.follow(&rows[i]); err != nil {
@@ -143,14 +147,18 @@ func membersAsOf(db *gorm.DB, app string, at time.Time) ([]model.Member, bool, e
 	return told.members(), told.there, nil
 }
 
-// roll puts together the members of one app from rows that each tell of all members or of one.
+// roll puts together the members that one app had at an instant from rows that each tell of all members or of one.
 type roll struct {
-	there bool                     // the app was there
-	whole bool                     // every member is known
-	roles map[string]model.AppRole // "" = known to be none
+	people renames
+	at     time.Time
+	there  bool                     // the app was there
+	whole  bool                     // every member is known
+	roles  map[string]model.AppRole // by the names of the instant; "" = known to be none
 }
 
-func newRoll() *roll { return &roll{there: true, roles: map[string]model.AppRole{}} }
+func newRoll(people renames, at time.Time) *roll {
+	return &roll{people: people, at: at, there: true, roles: map[string]model.AppRole{}}
+}
 
 // rollFields are the shapes of before and after: an app with its members, or one member.
 type rollFields struct {
@@ -184,11 +192,11 @@ func (r *roll) follow(row *changeRow) error {
 		if is.User == "" {
 			is.User = was.User
 		}
-		r.roles[is.User] = is.Role
+		r.roles[r.people.later(is.User, row.ID, r.at)] = is.Role
 		return err
 	}
 	clear(r.roles)
-	r.fill(is, row.AfterJSON != nil)
+	r.fill(is, row.AfterJSON != nil, func(name string) string { return r.people.later(name, row.ID, r.at) })
 	return nil
 }
 
@@ -203,22 +211,24 @@ func (r *roll) look(row *changeRow) error {
 		if was.User == "" {
 			was.User = is.User
 		}
-		if _, known := r.roles[was.User]; !known {
-			r.roles[was.User] = was.Role
-		}
+		r.learn(r.people.earlier(was.User, row.ID, r.at), was.Role)
 		return err
 	}
-	r.fill(was, row.BeforeJSON != nil)
+	r.fill(was, row.BeforeJSON != nil, func(name string) string { return r.people.earlier(name, row.ID, r.at) })
 	return nil
 }
 
-// fill takes over all members except those of whom something newer is known.
-func (r *roll) fill(fields rollFields, there bool) {
+// fill takes over all members, under the names that then gives them, except those of whom something newer is known.
+func (r *roll) fill(fields rollFields, there bool, then func(name string) string) {
 	r.there, r.whole = there, true
 	for _, m := range fields.Members {
-		if _, known := r.roles[m.User]; !known {
-			r.roles[m.User] = m.Role
-		}
+		r.learn(then(m.User), m.Role)
+	}
+}
+
+func (r *roll) learn(user string, role model.AppRole) {
+	if _, known := r.roles[user]; !known {
+		r.roles[user] = role
 	}
 }
 
@@ -235,9 +245,7 @@ func (r *roll) present(db *gorm.DB, app string) error {
 	loaded, err := loadApp(db, row)
 	r.there = !row.Deleted
 	for _, m := range loaded.Members {
-		if _, known := r.roles[m.User]; !known {
-			r.roles[m.User] = m.Role
-		}
+		r.learn(r.people.earlier(m.User, present, r.at), m.Role)
 	}
 	return err
 }

@@ -47,8 +47,14 @@ type history struct {
 
 func (h *history) pick(names ...string) string { return names[h.rng.IntN(len(names))] }
 
+// someone is a name that somebody may have, now or at another time.
+func (h *history) someone() string { return h.pick("alice", "bob", "carol", "dora", "emil") }
+
 func (h *history) definition() model.Definition {
-	d := definition(h.pick("alice", "bob", "carol"))
+	d := definition(h.someone())
+	if second := h.someone(); h.rng.IntN(3) == 0 && second != d.Owners[0] {
+		d.Owners = append(d.Owners, second)
+	}
 	if app := h.pick("", "pay", "ship"); app != "" {
 		d.Apps = []string{app}
 	}
@@ -65,7 +71,7 @@ func (h *history) step() {
 	if err != nil {
 		row = model.SyncRow{Deleted: true}
 	}
-	switch h.rng.IntN(9) {
+	switch h.rng.IntN(11) {
 	case 0:
 		_, _ = h.s.CreateBucket(ctx, name, h.definition(), byAlice)
 	case 1, 2:
@@ -74,20 +80,22 @@ func (h *history) step() {
 		_, _ = h.s.DeleteBucket(ctx, name, row.Revision, byBob)
 	case 4:
 		if last, err := h.s.LastRevision(ctx, name); err == nil {
-			_, _ = h.s.RestoreBucket(ctx, name, *last.Definition, last.Revision, byBob)
+			d := *last.Definition
+			d.Owners = last.OwnersNow
+			_, _ = h.s.RestoreBucket(ctx, name, d, last.Revision, byBob)
 		}
 	case 5:
 		_, _, _ = h.s.RaiseRevision(ctx, name, row.Revision+h.rng.Int64N(3))
 	case 6:
-		u := must(h.s.User(ctx, h.pick("alice", "bob", "carol")))(h.t)
+		u, _ := h.s.User(ctx, h.someone())
 		role, off := []model.Role{model.RoleAdmin, model.RoleAuditor, model.RoleMember}[h.rng.IntN(3)], h.rng.IntN(3) == 0
 		_, _ = h.s.UpdateUser(ctx, u.Name, u.Revision, model.UserPatch{Role: &role, Disabled: &off}, byAlice)
 	case 7:
 		if h.rng.IntN(3) > 0 {
 			role := []model.AppRole{model.AppOwner, model.AppViewer}[h.rng.IntN(2)]
-			_ = h.s.SetMember(ctx, app, model.Member{User: h.pick("alice", "bob", "carol"), Role: role}, byAlice)
+			_ = h.s.SetMember(ctx, app, model.Member{User: h.someone(), Role: role}, byAlice)
 		} else {
-			_ = h.s.RemoveMember(ctx, app, h.pick("alice", "bob", "carol"), byAlice)
+			_ = h.s.RemoveMember(ctx, app, h.someone(), byAlice)
 		}
 	case 8:
 		a, _, err := h.s.AppFor(ctx, "alice", app)
@@ -99,6 +107,12 @@ func (h *history) step() {
 		default:
 			_ = h.s.DeleteApp(ctx, app, a.Revision, byAlice)
 		}
+	case 9: // names go from one to another, and come back
+		u, _ := h.s.User(ctx, h.someone())
+		other := h.someone()
+		_, _ = h.s.UpdateUser(ctx, u.Name, u.Revision, model.UserPatch{Name: &other}, byAlice)
+	case 10:
+		_, _ = h.s.CreateUser(ctx, model.User{Name: h.someone(), Role: model.RoleMember}, byAlice)
 	}
 }
 

@@ -35,7 +35,7 @@ func (s *Store) BucketPast(ctx context.Context, user, name string) (model.Bucket
 // revision.
 func (s *Store) BucketRevision(ctx context.Context, name string, revision int64) (model.Revision, error) {
 	var out model.Revision
-	err := s.readOne(ctx, func(db *gorm.DB) error {
+	err := s.read(ctx, func(db *gorm.DB) error {
 		var rows []changeRow
 		err := revisionRows(db, name).Where("revision = ?", revision).Order("id DESC").Limit(1).Find(&rows).Error
 		if err == nil && len(rows) == 0 {
@@ -44,7 +44,7 @@ func (s *Store) BucketRevision(ctx context.Context, name string, revision int64)
 		if err != nil {
 			return err
 		}
-		out, err = rows[0].asRevision()
+		out, err = asRevision(db, &rows[0])
 		return err
 	})
 	return out, err
@@ -69,12 +69,15 @@ func (s *Store) LastRevision(ctx context.Context, name string) (model.Revision, 
 			return err
 		}
 		if len(before) > 0 {
-			out, err = before[0].asRevision()
+			out, err = asRevision(db, &before[0])
 			return err
 		}
 		// The row of that revision was pruned; what the bucket was stands in the deletion's own row.
 		out.Revision = deleted.Revision - 1
-		out.Definition, err = model.DecodeDefinition(jsonOf(deleted.BeforeJSON))
+		if out.Definition, err = model.DecodeDefinition(jsonOf(deleted.BeforeJSON)); err != nil {
+			return err
+		}
+		out.OwnersNow, err = ownersNow(db, out.Definition, deleted.ID)
 		return err
 	})
 	return out, err
@@ -238,11 +241,25 @@ func newestRows(db *gorm.DB, kind model.TargetKind, targets []string, where *gor
 	return newest, err
 }
 
-func (r *changeRow) asRevision() (model.Revision, error) {
+func asRevision(db *gorm.DB, r *changeRow) (model.Revision, error) {
 	d, err := model.DecodeDefinition(jsonOf(r.AfterJSON))
+	if err != nil {
+		return model.Revision{}, err
+	}
+	owners, err := ownersNow(db, d, r.ID)
 	return model.Revision{
-		Revision: r.Revision, At: r.At.UTC(), Actor: r.Actor, Action: model.Action(r.Action), Reason: r.Reason, Definition: d,
+		Revision: r.Revision, At: r.At.UTC(), Actor: r.Actor, Action: model.Action(r.Action), Reason: r.Reason, Definition: d, OwnersNow: owners,
 	}, err
+}
+
+// ownersNow are the owners in a definition of row id under their present names. Without that, whoever has got the name of
+// a former owner since would become an owner by a roll back.
+func ownersNow(db *gorm.DB, d *model.Definition, id int64) ([]string, error) {
+	if d == nil {
+		return nil, nil
+	}
+	people, err := renamesAfter(db, id)
+	return each(d.Owners, func(name string) string { return people.now(name, id) }), err
 }
 
 func noRevision(revision int64) error {
