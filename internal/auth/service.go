@@ -21,12 +21,14 @@ const (
 // not there.
 type Store interface {
 	User(ctx context.Context, name string) (model.User, error)
-	CreateSession(ctx context.Context, s model.Session) error
+	// CreateSession saves a session with the change row of its login.
+	CreateSession(ctx context.Context, s model.Session, c model.Change) error
 	// Session returns a session with its user, both as they are now; it does not check whether they are still good.
 	Session(ctx context.Context, id string) (model.Session, model.User, error)
 	// RotateSession exchanges the hash of a refresh token; of two calls with the same old one only one succeeds.
 	RotateSession(ctx context.Context, id string, old, next []byte, at, expires time.Time) (model.RotateResult, error)
-	DeleteSession(ctx context.Context, id string) error
+	// DeleteSession ends a session with the change row that tells why; one that is not there leaves none.
+	DeleteSession(ctx context.Context, id string, c model.Change) error
 	// RehashPassword replaces a hash by one of the same password, unless another password was set meanwhile.
 	RehashPassword(ctx context.Context, userID int64, old, next string, o model.Origin) error
 	// ChangePassword replaces a hash and ends the user's sessions but the one named. CodeStale when old is not the hash.

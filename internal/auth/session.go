@@ -83,12 +83,7 @@ func (s *Service) begin(ctx context.Context, user model.User, how string, c Clie
 		return Grant{}, err
 	}
 	session.RefreshHash = tokenHash(grant.Refresh)
-	if err := s.store.CreateSession(ctx, session); err != nil {
-		return Grant{}, err
-	}
-	if err := s.record(ctx, model.ActionLogin, user.Name, how, c); err != nil {
-		// A login that left no trace is no login.
-		_ = s.store.DeleteSession(context.WithoutCancel(ctx), session.ID)
+	if err := s.store.CreateSession(ctx, session, s.change(model.ActionLogin, user.Name, how, c)); err != nil {
 		return Grant{}, err
 	}
 	return grant, nil
@@ -124,10 +119,8 @@ func (s *Service) Refresh(ctx context.Context, refresh string, c Client) (Grant,
 		return grant, nil
 	}
 	s.log.WarnContext(ctx, "an old refresh token came back; its session is ended", "user", user.Name, "address", c.Address, "request_id", c.RequestID)
-	if err := s.store.DeleteSession(ctx, id); err != nil {
-		return Grant{}, err
-	}
-	if err := s.record(ctx, model.ActionTokenReused, user.Name, "an old refresh token came back; its session was ended", c); err != nil {
+	reused := s.change(model.ActionTokenReused, user.Name, "an old refresh token came back; its session was ended", c)
+	if err := s.store.DeleteSession(ctx, id, reused); err != nil {
 		return Grant{}, err
 	}
 	return Grant{}, errNoSession
@@ -146,10 +139,7 @@ func (s *Service) Logout(ctx context.Context, access, refresh string, c Client) 
 	if err != nil {
 		return err
 	}
-	if err := s.store.DeleteSession(ctx, id); err != nil {
-		return err
-	}
-	return s.record(ctx, model.ActionLogout, user.Name, "", c)
+	return s.store.DeleteSession(ctx, id, s.change(model.ActionLogout, user.Name, "", c))
 }
 
 // named returns the session that either token names, "" when neither proves one.
@@ -212,10 +202,6 @@ func (s *Service) grant(user model.User, session model.Session, expires time.Tim
 	}
 	g.Refresh, err = s.tokens.sign(audienceRefresh, session.ID, expires)
 	return g, err
-}
-
-func (s *Service) record(ctx context.Context, action model.Action, user, reason string, c Client) error {
-	return s.store.AppendChange(ctx, s.change(action, user, reason, c))
 }
 
 func (s *Service) change(action model.Action, user, reason string, c Client) model.Change {

@@ -34,9 +34,9 @@ func (r *sessionRow) session() model.Session {
 	}
 }
 
-// CreateSession saves a login. CodeUnauthorized when the user is disabled or gone by now, or is
-// a service account.
-func (s *Store) CreateSession(ctx context.Context, session model.Session) error {
+// CreateSession saves a login and its change row, or neither. CodeUnauthorized when the user is disabled or gone by now,
+// or is a service account.
+func (s *Store) CreateSession(ctx context.Context, session model.Session, c model.Change) error {
 	return s.write(ctx, func(t *tx) error {
 		// Locked, so that a session cannot slip in beside the disabling that ends the user's sessions.
 		user, err := userByID(forShare(t.DB), session.UserID)
@@ -46,6 +46,7 @@ func (s *Store) CreateSession(ctx context.Context, session model.Session) error 
 		if err != nil {
 			return err
 		}
+		t.insertChange(c)
 		return t.Create(&sessionRow{
 			ID: session.ID, UserID: session.UserID, RefreshHash: session.RefreshHash, PrevHash: session.PrevHash,
 			CreatedAt: micros(session.CreatedAt), RotatedAt: micros(session.RotatedAt), ExpiresAt: micros(session.ExpiresAt),
@@ -108,20 +109,23 @@ func (s *Store) judge(row *sessionRow, old []byte, at time.Time) model.RotateRes
 	if subtle.ConstantTimeCompare(old, row.RefreshHash) == 1 {
 		return model.Rotated
 	}
-	if subtle.ConstantTimeCompare(old, row.PrevHash) == 1 && micros(at).Sub(row.RotatedAt) <= s.grace {
+	// Abs: while a clock that jumped back is behind the exchange, an old token is not good for as long.
+	if subtle.ConstantTimeCompare(old, row.PrevHash) == 1 && micros(at).Sub(row.RotatedAt).Abs() <= s.grace {
 		return model.RotateConcurrent
 	}
 	return model.RotateReused
 }
 
-// DeleteSession ends a session; an absent one is no error.
-func (s *Store) DeleteSession(ctx context.Context, id string) error {
-	return s.write(ctx, func(t *tx) error { return t.Where("id = ?", id).Delete(&sessionRow{}).Error })
-}
-
-// DeleteSessionsOf ends all sessions of a user.
-func (s *Store) DeleteSessionsOf(ctx context.Context, userID int64) error {
-	return s.write(ctx, func(t *tx) error { return t.Where("user_id = ?", userID).Delete(&sessionRow{}).Error })
+// DeleteSession ends a session and keeps the change row that tells why, or neither; for an absent one it keeps none and
+// is no error.
+func (s *Store) DeleteSession(ctx context.Context, id string, c model.Change) error {
+	return s.write(ctx, func(t *tx) error {
+		gone := t.Where("id = ?", id).Delete(&sessionRow{})
+		if gone.RowsAffected > 0 {
+			t.insertChange(c)
+		}
+		return gone.Error
+	})
 }
 
 // DeleteExpiredSessions removes the sessions that expired before a time and tells how many.

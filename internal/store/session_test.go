@@ -21,8 +21,16 @@ func login(t testing.TB, s *store.Store, now *clock, user, id string) model.Sess
 		ID: id, UserID: must(s.User(t.Context(), user))(t).ID, RefreshHash: hash(1), CreatedAt: at, RotatedAt: at, ExpiresAt: at.Add(time.Hour),
 		Address: "192.0.2.7", UserAgent: "Browser 😀",
 	}
-	ok(t, s.CreateSession(t.Context(), session))
+	ok(t, s.CreateSession(t.Context(), session, loginOf(user)))
 	return session
+}
+
+func loginOf(user string) model.Change {
+	return model.Change{Actor: user, Action: model.ActionLogin, TargetKind: model.TargetUser, Target: user}
+}
+
+func logoutOf(user string) model.Change {
+	return model.Change{Actor: user, Action: model.ActionLogout, TargetKind: model.TargetUser, Target: user}
 }
 
 func TestSessionComesBackWithItsUser(t *testing.T) {
@@ -38,10 +46,33 @@ func TestSessionComesBackWithItsUser(t *testing.T) {
 		}
 		_, _, err = s.Session(t.Context(), "S1")
 		wantCode(t, err, model.CodeNotFound)
-		ok(t, s.DeleteSession(t.Context(), "s1"))
-		ok(t, s.DeleteSession(t.Context(), "s1"))
+		ok(t, s.DeleteSession(t.Context(), "s1", logoutOf("alice")))
+		ok(t, s.DeleteSession(t.Context(), "s1", logoutOf("alice")))
 		_, _, err = s.Session(t.Context(), "s1")
 		wantCode(t, err, model.CodeNotFound)
+		for action, want := range map[model.Action]int{model.ActionLogin: 1, model.ActionLogout: 1} {
+			if rows := must(s.Changes(t.Context(), model.ChangeQuery{Action: action}))(t).Items; len(rows) != want {
+				t.Errorf("%d rows of %s, want %d", len(rows), action, want)
+			}
+		}
+	})
+}
+
+// A login or a logout that can't be kept in the history does not happen.
+func TestSessionsAndTheirRowsAreWrittenTogether(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		s := d.migrated(t, now.use)
+		people(t, s, "alice")
+		there := login(t, s, now, "alice", "there")
+		d.exec(t, "DELETE FROM audit_head") // no row can be added to the chain
+		another := there
+		another.ID = "another"
+		wantCode(t, s.CreateSession(t.Context(), another, loginOf("alice")), model.CodeInternal)
+		wantCode(t, s.DeleteSession(t.Context(), "there", logoutOf("alice")), model.CodeInternal)
+		if list := must(s.SessionsOf(t.Context(), there.UserID))(t); len(list) != 1 || list[0].ID != "there" {
+			t.Errorf("sessions %+v", list)
+		}
 	})
 }
 
@@ -70,12 +101,10 @@ func TestDisablingAndANewPasswordEndTheSessions(t *testing.T) {
 		must(s.UpdateUser(t.Context(), "alice", 1, model.UserPatch{Disabled: to(true)}, byBob))(t)
 		gone("a2")
 		gone("a3")
-		wantCode(t, s.CreateSession(t.Context(), model.Session{ID: "a4", UserID: alice.ID, RefreshHash: hash(1), CreatedAt: now.Now(), RotatedAt: now.Now(), ExpiresAt: now.Now()}), model.CodeUnauthorized)
+		wantCode(t, s.CreateSession(t.Context(), model.Session{ID: "a4", UserID: alice.ID, RefreshHash: hash(1), CreatedAt: now.Now(), RotatedAt: now.Now(), ExpiresAt: now.Now()}, loginOf("alice")), model.CodeUnauthorized)
 		if _, _, err := s.Session(t.Context(), "b1"); err != nil {
 			t.Errorf("another user's session: %v", err)
 		}
-		ok(t, s.DeleteSessionsOf(t.Context(), must(s.User(t.Context(), "bob"))(t).ID))
-		gone("b1")
 	})
 }
 
@@ -120,6 +149,9 @@ func TestRefreshTokenIsGoodOnce(t *testing.T) {
 		rotate(9, 3, model.RotateReused)
 		rotate(2, 3, model.Rotated)
 		rotate(1, 4, model.RotateReused) // two exchanges old, however fresh the last one is
+		now.move(-time.Hour)
+		rotate(2, 4, model.RotateReused) // a clock that was set back does not make the grace an hour long
+		now.move(time.Hour)
 		got, _, err := s.Session(t.Context(), "s1")
 		ok(t, err)
 		if string(got.RefreshHash) != string(hash(3)) || string(got.PrevHash) != string(hash(2)) || !got.RotatedAt.Equal(now.Now().Truncate(time.Microsecond)) {

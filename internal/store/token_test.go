@@ -85,7 +85,7 @@ func TestTokenOfAnotherPersonIsRefused(t *testing.T) {
 			wantCode(t, err, model.CodeInvalid, "service_account")
 		}
 		wantCode(t, s.SetPassword(t.Context(), robot.ID, "hash", byAlice), model.CodeInvalid, "password")
-		wantCode(t, s.CreateSession(t.Context(), model.Session{ID: "x", UserID: robot.ID, RefreshHash: []byte("r"), ExpiresAt: time.Now().Add(time.Hour)}), model.CodeUnauthorized)
+		wantCode(t, s.CreateSession(t.Context(), model.Session{ID: "x", UserID: robot.ID, RefreshHash: []byte("r"), ExpiresAt: time.Now().Add(time.Hour)}, loginOf("robot")), model.CodeUnauthorized)
 	})
 }
 
