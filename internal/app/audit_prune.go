@@ -103,7 +103,7 @@ func planPrune(ctx context.Context, s *store.Store, o PruneOptions) (prunePlan, 
 	if told && note.To >= kept.First {
 		return prunePlan{from: kept.First, to: note.To, unfinished: true}, nil
 	}
-	point, some, err := s.CheckpointBefore(ctx, time.Now().Add(-o.OlderThan))
+	point, some, err := s.CheckpointOlderThan(ctx, o.OlderThan, time.Now())
 	if err != nil || !some || point.Seq < kept.First {
 		return prunePlan{}, err
 	}
@@ -114,7 +114,7 @@ func (p prunePlan) String(o PruneOptions) string {
 	days := int(o.OlderThan / (24 * time.Hour))
 	switch {
 	case p.to == 0:
-		return fmt.Sprintf("Nothing to remove: no checkpoint is older than %d days with rows before it.", days)
+		return fmt.Sprintf("Nothing to remove: no checkpoint is older than %d days with only rows of that age before it.", days)
 	case p.unfinished:
 		return fmt.Sprintf("A removal was broken off: rows %d to %d are left of it and would be removed now.", p.from, p.to)
 	default:

@@ -65,11 +65,6 @@ func (s *Store) LastCheckpoint(ctx context.Context) (c audit.Checkpoint, ok bool
 	return firstOf(s.checkpoints(ctx, func(db *gorm.DB) *gorm.DB { return db.Order("seq DESC").Limit(1) }))
 }
 
-// CheckpointBefore is the newest checkpoint that was signed at that time or earlier; ok is false where there is none.
-func (s *Store) CheckpointBefore(ctx context.Context, at time.Time) (c audit.Checkpoint, ok bool, err error) {
-	return firstOf(s.checkpoints(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("at <= ?", micros(at)).Order("seq DESC").Limit(1) }))
-}
-
 func firstOf(found []audit.Checkpoint, err error) (audit.Checkpoint, bool, error) {
 	if err != nil || len(found) == 0 {
 		return audit.Checkpoint{}, false, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -38,6 +39,35 @@ func (s *Store) LastPrune(ctx context.Context) (note audit.PruneNote, ok bool, e
 		return note, false, internal(fmt.Errorf("change %d, about a removal of old rows, can't be read", rows[0].ID))
 	}
 	return note, true, nil
+}
+
+// CheckpointOlderThan is the newest checkpoint of that age behind which every row is that old too; ok is false where there
+// is none. Ages are counted from now, or from the newest row where that is earlier: so neither a clock that is ahead here,
+// nor one that was behind when a checkpoint was signed, makes young rows old.
+func (s *Store) CheckpointOlderThan(ctx context.Context, age time.Duration, now time.Time) (audit.Checkpoint, bool, error) {
+	var points []checkpointRow
+	err := s.read(ctx, func(db *gorm.DB) error {
+		var newest, young []changeRow
+		if err := db.Select("id, at").Order("id DESC").Limit(1).Find(&newest).Error; err != nil {
+			return err
+		}
+		if len(newest) > 0 && newest[0].At.Before(now) {
+			now = newest[0].At
+		}
+		limit := micros(now.Add(-age))
+		if err := db.Select("id").Where("at > ?", limit).Order("id").Limit(1).Find(&young).Error; err != nil {
+			return err
+		}
+		old := db.Where("at <= ?", limit)
+		if len(young) > 0 {
+			old = old.Where("seq < ?", young[0].ID)
+		}
+		return old.Order("seq DESC").Limit(1).Find(&points).Error
+	})
+	if err != nil || len(points) == 0 {
+		return audit.Checkpoint{}, false, err
+	}
+	return points[0].checkpoint(), true, nil
 }
 
 // DeleteChanges is retention's: it deletes up to limit of the oldest rows, none with a number above to, and none that

@@ -268,6 +268,32 @@ func TestSQLiteRefusesToChangeHistory(t *testing.T) {
 	wantVerified(t, s)
 }
 
+// A clock that jumps makes no young row old: not one that was behind when a checkpoint was signed, nor one that is ahead
+// when old rows are removed.
+func TestClockThatJumpsLetsNoYoungRowBeRemoved(t *testing.T) {
+	const month = 30 * 24 * time.Hour
+	onBoth(t, func(t *testing.T, d database) {
+		now := newClock()
+		s, signer := d.migrated(t, now.use), newSigner(t)
+		logins(t, s, 3)
+		old := checkpoint(t, s, signer, now.Now())
+		now.move(2 * month)
+		logins(t, s, 3)
+		now.move(-12 * month) // a server that began with a wrong clock
+		logins(t, s, 1)
+		checkpoint(t, s, signer, now.Now())
+		now.move(12 * month)
+		logins(t, s, 1)
+		for ahead, want := range map[time.Duration]int64{0: old.Seq, 100 * month: old.Seq, -month - time.Hour: 0} {
+			point, found, err := s.CheckpointOlderThan(t.Context(), month, now.Now().Add(ahead))
+			ok(t, err)
+			if point.Seq != want || found != (want != 0) {
+				t.Errorf("by a clock that is %s ahead the rows up to %d are old, want %d", ahead, point.Seq, want)
+			}
+		}
+	})
+}
+
 // Retention deletes no row of which no change tells, and keeps a history that verifies at each step of the way.
 func TestRetentionKeepsAHistoryThatVerifies(t *testing.T) {
 	onBoth(t, func(t *testing.T, d database) {
