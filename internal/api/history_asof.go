@@ -21,11 +21,21 @@ type BucketAsOf struct {
 	Definition *model.DefinitionFields `json:"definition" doc:"null unless it was in force"`
 }
 
-// BucketAsOfPeople is a bucket at an instant with those who could change and see it.
+// BucketAsOfPeople is a bucket at an instant with those who could change and see it, and the break-glass that covered it.
 type BucketAsOfPeople struct {
 	BucketAsOf
-	CouldChange []PersonAsOf `json:"could_change" nullable:"true" doc:"its owners and the admins at that instant; null for those who may not read the whole log, and when it is not kept"`
-	CouldSee    []PersonAsOf `json:"could_see" nullable:"true" doc:"the members of its apps and the auditors at that instant; null as could_change"`
+	CouldChange []PersonAsOf     `json:"could_change" nullable:"true" doc:"its owners and the admins at that instant; null for those who may not read the whole log, and when it is not kept"`
+	CouldSee    []PersonAsOf     `json:"could_see" nullable:"true" doc:"the members of its apps and the auditors at that instant; null as could_change"`
+	BreakGlass  []BreakGlassAsOf `json:"break_glass" nullable:"true" doc:"what put all or some of its calls into shadow at that instant; null as could_change"`
+}
+
+// BreakGlassAsOf is a break-glass that was in force at an instant.
+type BreakGlassAsOf struct {
+	Scope  model.OverlayScope `json:"scope" doc:"all, or app: the calls of one app"`
+	App    string             `json:"app" doc:"of scope app, else empty"`
+	Since  *time.Time         `json:"since" doc:"null when its start was pruned, as by and reason are empty then"`
+	By     string             `json:"by"`
+	Reason string             `json:"reason"`
 }
 
 // PersonAsOf is somebody with rights at an instant.
@@ -44,6 +54,8 @@ type BucketsAsOf struct {
 	Next   string       `json:"next" doc:"cursor of the next page; empty on the last"`
 	Admins []PersonAsOf `json:"admins" nullable:"true" doc:"who could change every bucket, beside the owners in its definition; null when it is not kept"`
 	Owners []PersonAsOf `json:"owners" nullable:"true" doc:"the owners of these buckets, and whether they could log in"`
+
+	BreakGlass []BreakGlassAsOf `json:"break_glass" nullable:"true" doc:"what put calls into shadow at that instant, whatever the definitions said; null when it is not kept"`
 }
 
 func (s *server) bucketAsOf(ctx context.Context, in *struct {
@@ -67,7 +79,12 @@ func (s *server) bucketAsOf(ctx context.Context, in *struct {
 	}
 	body := BucketAsOfPeople{BucketAsOf: showAsOf(found, in.At)}
 	if whole && found.Definition != nil {
-		err = s.peopleAsOf(ctx, in.At, found.Definition, &body)
+		if err := s.peopleAsOf(ctx, in.At, found.Definition, &body); err != nil {
+			return nil, err
+		}
+		body.BreakGlass, err = s.breakGlassAsOf(ctx, in.At, func(o *model.Overlay) bool {
+			return o.Scope == model.OverlayAll || slices.Contains(found.Definition.Apps, o.App) || slices.Contains(found.Definition.Apps, model.AllApps)
+		})
 	}
 	return &struct{ Body BucketAsOfPeople }{body}, err
 }
@@ -104,7 +121,33 @@ func (s *server) bucketsAsOf(ctx context.Context, in *struct {
 		body.Owners = ownersAsOf(slices.Compact(owners), people)
 		body.Admins = roleAsOf(people, model.RoleAdmin)
 	}
+	if err != nil {
+		return nil, err
+	}
+	body.BreakGlass, err = s.breakGlassAsOf(ctx, in.At, func(*model.Overlay) bool { return true })
 	return &struct{ Body BucketsAsOf }{body}, err
+}
+
+// breakGlassAsOf is nil where it is not known.
+func (s *server) breakGlassAsOf(ctx context.Context, at time.Time, concerns func(*model.Overlay) bool) ([]BreakGlassAsOf, error) {
+	all, known, err := s.Store.OverlaysAsOf(ctx, at)
+	if err != nil || !known {
+		return nil, err
+	}
+	list := []BreakGlassAsOf{}
+	for i := range all {
+		o := &all[i]
+		if !concerns(o) {
+			continue
+		}
+		shown := BreakGlassAsOf{Scope: o.Scope, App: o.App, By: o.StartedBy, Reason: o.Reason}
+		if !o.StartedAt.IsZero() {
+			since := utc(o.StartedAt)
+			shown.Since = &since
+		}
+		list = append(list, shown)
+	}
+	return list, nil
 }
 
 func (s *server) notLater(at time.Time) error {

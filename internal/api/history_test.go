@@ -298,6 +298,46 @@ func TestAsOfTellsTheDefinitionAndWhoCouldChangeIt(t *testing.T) {
 	})
 }
 
+// A definition that said enforce was not in force while break-glass had its calls in shadow; the answer says so.
+func TestAsOfTellsWhatBreakGlassCovered(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		admin := w.as(root)
+		for _, covered := range []map[string]any{{"scope": "app", "app": "checkout"}, {"scope": "app", "app": "other"}, {"scope": "all"}} {
+			covered["reason"], covered["confirm"] = "the callee is down", "SHADOW"
+			admin.do("POST", "/api/v1/break-glass", covered).want(t, http.StatusCreated)
+		}
+		during := url.QueryEscape(w.now.time().Format(time.RFC3339Nano))
+		w.now.pass(time.Minute)
+		var now api.List[api.BreakGlass]
+		admin.do("GET", "/api/v1/break-glass", nil).want(t, http.StatusOK).into(t, &now)
+		for _, b := range now.Items {
+			admin.do("DELETE", fmt.Sprint("/api/v1/break-glass/", b.ID), nil).want(t, http.StatusOK)
+		}
+		after := url.QueryEscape(w.now.time().Format(time.RFC3339Nano))
+		shown := func(list []api.BreakGlassAsOf) (texts []string) {
+			for _, b := range list {
+				texts = append(texts, fmt.Sprintf("%s %s by %s, %s, %t", b.Scope, b.App, b.By, b.Reason, b.Since != nil))
+			}
+			return texts
+		}
+		all := []string{"app checkout by root, the callee is down, true", "app other by root, the callee is down, true", "all  by root, the callee is down, true"}
+		for at, want := range map[string][2][]string{during: {{all[0], all[2]}, all}, after: {}} {
+			var one api.BucketAsOfPeople
+			w.as(aud).do("GET", bucketPath+"/as-of?at="+at, nil).want(t, http.StatusOK).into(t, &one)
+			var every api.BucketsAsOf
+			w.as(aud).do("GET", "/api/v1/as-of?at="+at, nil).want(t, http.StatusOK).into(t, &every)
+			if !slices.Equal(shown(one.BreakGlass), want[0]) || !slices.Equal(shown(every.BreakGlass), want[1]) || one.BreakGlass == nil || every.BreakGlass == nil {
+				t.Errorf("at %s: the bucket %q, all %q; want %q", at, shown(one.BreakGlass), shown(every.BreakGlass), want)
+			}
+		}
+		var member api.BucketAsOfPeople
+		w.as(vic).do("GET", bucketPath+"/as-of?at="+during, nil).want(t, http.StatusOK).into(t, &member)
+		if member.BreakGlass != nil {
+			t.Errorf("a member is told of %+v", member.BreakGlass)
+		}
+	})
+}
+
 func TestAsOfNeedsAnInstantThatHasPassed(t *testing.T) {
 	w := onSQLite(t)
 	for _, at := range []string{"", "?at=", "?at=yesterday", "?at=2999-01-01T00:00:00Z", "?at=2026-02-30T00:00:00Z"} {

@@ -119,6 +119,8 @@ type HistoryStore interface {
 	KeptSince(ctx context.Context) (since time.Time, pruned bool, err error)
 	// MembersAsOf tells the members that apps had; "*" stands for every app.
 	MembersAsOf(ctx context.Context, apps []string, at time.Time) (map[string][]model.Member, error)
+	// OverlaysAsOf lists what break-glass covered; known is false when rows were pruned that would tell of more.
+	OverlaysAsOf(ctx context.Context, at time.Time) (all []model.Overlay, known bool, err error)
 }
 
 // Recorder keeps change rows of what anybody can cause as often as it likes, so that a flood of refused attempts makes

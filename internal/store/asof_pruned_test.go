@@ -36,6 +36,11 @@ func TestAsOfAfterPruningAnswersTheKeptHistoryAndOwnsUpToTheRest(t *testing.T) {
 			if known != covered || covered && !cmp.Equal(people, m.people) {
 				t.Fatalf("people at %v, kept since %v: known %v, %v", m.at, since, known, people)
 			}
+			overlays, known, err := s.OverlaysAsOf(t.Context(), m.at)
+			ok(t, err)
+			if known != covered || covered && !cmp.Equal(covering(overlays), covering(m.overlays)) {
+				t.Fatalf("break-glass at %v, kept since %v: known %v, %v", m.at, since, known, overlays)
+			}
 			for _, name := range []string{"a", "b", "c"} {
 				got, err := s.BucketAsOf(t.Context(), name, m.at)
 				if model.CodeOf(err) == model.CodeNotFound {
@@ -60,4 +65,13 @@ func TestAsOfAfterPruningAnswersTheKeptHistoryAndOwnsUpToTheRest(t *testing.T) {
 			}
 		}
 	})
+}
+
+// covering is what overlays cover: who started one that began in pruned rows is not known.
+func covering(overlays []model.Overlay) []string {
+	var list []string
+	for _, o := range overlays {
+		list = append(list, fmt.Sprint(o.ID, " ", o.Covers()))
+	}
+	return list
 }

@@ -16,10 +16,11 @@ import (
 
 // moment is everything that the present told at an instant: what as-of must tell of it ever after.
 type moment struct {
-	at      time.Time
-	buckets map[string]model.Bucket
-	people  []model.PersonAsOf
-	members map[string][]model.Member
+	at       time.Time
+	buckets  map[string]model.Bucket
+	people   []model.PersonAsOf
+	members  map[string][]model.Member
+	overlays []model.Overlay
 }
 
 func (h *history) moment() moment {
@@ -34,6 +35,7 @@ func (h *history) moment() moment {
 	for _, a := range must(h.s.Apps(h.t.Context(), model.AppQuery{Limit: 200}))(h.t).Items {
 		m.members[a.Name] = a.Members
 	}
+	m.overlays = must(h.s.Overlays(h.t.Context()))(h.t)
 	return m
 }
 
@@ -71,7 +73,7 @@ func (h *history) step() {
 	if err != nil {
 		row = model.SyncRow{Deleted: true}
 	}
-	switch h.rng.IntN(11) {
+	switch h.rng.IntN(12) {
 	case 0:
 		_, _ = h.s.CreateBucket(ctx, name, h.definition(), byAlice)
 	case 1, 2:
@@ -113,6 +115,14 @@ func (h *history) step() {
 		_, _ = h.s.UpdateUser(ctx, u.Name, u.Revision, model.UserPatch{Name: &other}, byAlice)
 	case 10:
 		_, _ = h.s.CreateUser(ctx, model.User{Name: h.someone(), Role: model.RoleMember}, byAlice)
+	case 11:
+		if all := must(h.s.Overlays(ctx))(h.t); len(all) > 0 && h.rng.IntN(2) == 0 {
+			_ = h.s.EndOverlay(ctx, all[h.rng.IntN(len(all))].ID, byBob)
+		} else if h.rng.IntN(2) == 0 {
+			_, _ = h.s.StartOverlay(ctx, model.Overlay{Scope: model.OverlayAll}, byAlice)
+		} else {
+			_, _ = h.s.StartOverlay(ctx, model.Overlay{Scope: model.OverlayApp, App: app}, byAlice)
+		}
 	}
 }
 
@@ -164,6 +174,11 @@ func checkMoment(t *testing.T, s *store.Store, at time.Time, m moment) {
 	members := must(s.MembersAsOf(t.Context(), []string{model.AllApps}, at))(t)
 	if diff := cmp.Diff(m.members, members); diff != "" {
 		t.Fatalf("members at %v (-want +got):\n%s", at, diff)
+	}
+	overlays, known, err := s.OverlaysAsOf(t.Context(), at)
+	ok(t, err)
+	if diff := cmp.Diff(m.overlays, overlays); !known || diff != "" {
+		t.Fatalf("break-glass at %v (-want +got):\n%s", at, diff)
 	}
 }
 
