@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,11 +97,35 @@ func (s *server) export(ctx context.Context, what, format string, filters any, f
 		hc.SetStatus(http.StatusOK)
 		w := humagin.Unwrap(hc).Writer
 		file := &exportFile{to: w, control: http.NewResponseController(w)}
-		if err := fill(file, file.control.Flush); err != nil {
+		flush := func() error {
+			if err := s.stillMay(ctx); err != nil {
+				return err
+			}
+			return file.control.Flush()
+		}
+		if err := fill(file, flush); err != nil {
 			s.log.WarnContext(ctx, "export broken off", "what", what, "request_id", callOf(ctx).requestID, "cause", err)
 			panic(http.ErrAbortHandler) // the client sees a transfer that failed, and no file that looks whole
 		}
 	}}, nil
+}
+
+// errNoMore ends an export whose person was disabled or got another role meanwhile.
+var errNoMore = errors.New("the rights that the export began with have ended")
+
+// stillMay looks again whether the person is who it was: an export may take longer than any other request. The session
+// itself is not asked for, since its access token may end in the middle of a long download.
+func (s *server) stillMay(ctx context.Context) error {
+	p := principalOf(ctx)
+	switch user, err := s.Store.User(ctx, p.Name); {
+	case model.CodeOf(err) == model.CodeNotFound: // renamed; who it is now logs in under that name
+		return errNoMore
+	case err != nil:
+		return err
+	case user.Disabled || user.Role != p.Role || user.ID != p.UserID:
+		return errNoMore
+	}
+	return nil
 }
 
 // recordExport leaves the change row before the first byte goes out.

@@ -264,6 +264,30 @@ func TestBrokenExportShowsThatItIsBroken(t *testing.T) {
 	}
 }
 
+// Who is disabled or demoted in the middle of an export gets no more of it.
+func TestExportEndsWithTheRightsOfItsPerson(t *testing.T) {
+	ends := map[string]func(*world){
+		"disabled": func(w *world) { w.disable(aud) },
+		"demoted": func(w *world) {
+			u, err := w.store.User(t.Context(), aud)
+			must(t, err)
+			role := model.RoleMember
+			_, err = w.store.UpdateUser(t.Context(), aud, u.Revision, model.UserPatch{Role: &role}, byRoot)
+			must(t, err)
+		},
+	}
+	for how, end := range ends {
+		w := manyRows(t, 20_000)
+		response := w.as(aud).open(exportChanges)
+		_, err := io.ReadFull(response.Body, make([]byte, 100))
+		must(t, err)
+		end(w)
+		if rest, err := io.ReadAll(response.Body); err == nil || strings.Contains(string(rest), `{"end":true`) {
+			t.Errorf("%s: %d bytes more, as a whole file", how, len(rest))
+		}
+	}
+}
+
 // Clients that leave in the middle give their places back, and no more than four exports run at once.
 func TestExportsAreBoundedAndEndWithTheirClients(t *testing.T) {
 	w := manyRows(t, 20_000)
