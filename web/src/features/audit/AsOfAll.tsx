@@ -11,6 +11,7 @@ import { useLimitText } from '@/components/LimitText';
 import { RelativeTime } from '@/components/RelativeTime';
 import { ErrorState, State } from '@/components/States';
 import { useBucketsAsOf } from './api/as-of';
+import { AsOfBreakGlass } from './AsOfBreakGlass';
 import { AsOfPeople } from './AsOfPeople';
 
 /** All buckets that were in force, and the admins who could change every one of them. */
@@ -27,6 +28,7 @@ export function AsOfAll({ at }: { at: string }) {
       {kept && new Date(at) < new Date(kept) && (
         <Alert color="orange">{t('asOf.keptSince', { time: absoluteTime(new Date(kept), i18n.language, zone) })}</Alert>
       )}
+      {found.data && <AsOfBreakGlass covered={found.data.break_glass} />}
       {found.data && <AsOfPeople title={t('asOf.admins')} description={t('asOf.adminsText')} people={found.data.admins} />}
       {found.data?.items.length === 0 && !found.data.next ? (
         <State icon={IconBucketDroplet} title={t('asOf.none')} />

@@ -7,6 +7,7 @@ import { RelativeTime } from '@/components/RelativeTime';
 import { Section } from '@/components/Section';
 import { ErrorState } from '@/components/States';
 import { useBucketAsOf } from './api/as-of';
+import { AsOfBreakGlass } from './AsOfBreakGlass';
 import { AsOfPeople } from './AsOfPeople';
 
 /** One bucket at an instant: its definition, and who could change and see it. */
@@ -24,6 +25,7 @@ export function AsOfOne({ name, at }: { name: string; at: string }) {
   const { could_change, could_see } = found.data;
   return (
     <Stack gap="lg">
+      <AsOfBreakGlass covered={found.data.break_glass} />
       <Definition bucket={found.data} />
       {found.data.definition && (
         <>

@@ -13,6 +13,7 @@ export type BreakGlass = Schemas['BreakGlass'];
 export type AsOfBucket = Schemas['BucketAsOf'];
 export type AsOfBucketPeople = Schemas['BucketAsOfPeople'];
 export type AsOfPerson = Schemas['PersonAsOf'];
+export type AsOfGlass = Schemas['BreakGlassAsOf'];
 export type Bucket = Schemas['Bucket'];
 export type BulkChange = Schemas['BulkChange'];
 export type BulkEdited = Schemas['BulkEdited'];

@@ -17,6 +17,7 @@ export const asOf = {
     couldSee: 'Who could also see it',
     couldSeeText: 'The members of its apps and the auditors at that instant.',
     notKept: 'The history that is kept does not tell.',
+    breakGlass: 'Break-glass was in force: what enforced acted as in shadow',
     wasDisabled: 'was disabled and could not log in',
   },
   asOfState: {

@@ -19,6 +19,7 @@ export const asOf: typeof en = {
     couldSee: '还有谁可以查看',
     couldSeeText: '当时其应用的成员和审计员。',
     notKept: '保留的历史记录无法说明。',
+    breakGlass: '当时紧急放行生效：强制模式按影子模式运行',
     wasDisabled: '当时已停用，无法登录',
   },
   asOfState: {
