@@ -67,6 +67,8 @@ func (s *server) logAccess(c *gin.Context) {
 		level = slog.LevelDebug
 	case c.Writer.Status() >= http.StatusInternalServerError:
 		level = slog.LevelError
+	case c.Writer.Status() == http.StatusTooManyRequests: // a flood of them must not fill the log; the metrics count them
+		level = slog.LevelDebug
 	case read && c.Writer.Status() < http.StatusBadRequest:
 		level = slog.LevelDebug
 	}

@@ -257,15 +257,18 @@ func (a *App) Run(ctx context.Context) error {
 	return err
 }
 
-// sweepSessions removes ended sessions and API tokens once an hour; they are refused by their time anyway.
+// sweepSessions removes ended sessions and API tokens once an hour; they are refused by their time anyway. It goes by the
+// time that has passed since the start, so that a clock that jumps ahead for a while removes nothing that is still good.
 func (a *App) sweepSessions(ctx context.Context) {
+	began := time.Now()
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-tick.C:
+		case <-tick.C:
+			now := began.Add(time.Since(began))
 			if _, err := a.store.DeleteExpiredSessions(ctx, now); err != nil {
 				a.log.Warn("ended sessions could not be removed", "error", err)
 			}

@@ -80,7 +80,7 @@ func (p *provider) start() {
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	must(p.t, p.cmd.Start())
 	p.t.Cleanup(p.stop)
-	testenv.Eventually(p.t, 30*time.Second, "the provider is ready", func() bool { return strings.Contains(out.String(), "ready") })
+	testenv.Eventually(p.t, 2*time.Minute, "the provider is ready", func() bool { return strings.Contains(out.String(), "ready") })
 	p.tell()
 }
 
