@@ -79,10 +79,11 @@ type RedisServer struct {
 	process *process
 }
 
-// OwnRedis starts a redis-server for this test alone, on a free loopback port, without persistence.
-func OwnRedis(t testing.TB) *RedisServer {
+// OwnRedis starts a redis-server for this test alone, on a free loopback port, without persistence, and with further
+// arguments where there are any.
+func OwnRedis(t testing.TB, args ...string) *RedisServer {
 	t.Helper()
-	s := &RedisServer{}
+	s := &RedisServer{args: args}
 	if err := s.start(); err != nil {
 		t.Fatalf("testenv: %v", err)
 	}
