@@ -11,7 +11,7 @@ import (
 //
 // args has a word for each argument: key, num (a whole number), score (a number, or a bound such as "(5" and "-inf"),
 // any; a word in capitals stands for itself, with ? behind it it may be left out, and … at the end is any number of
-// further ones.
+// further ones, or none.
 type form struct {
 	command string
 	since   string // the Redis that first understood it in this form, options included
@@ -27,7 +27,6 @@ var knownForms = []form{
 	{"hello", "6.0.0", "num any…"},
 	{"ping", "1.0.0", ""},
 	{"select", "1.0.0", "num"},
-	{"command", "2.8.13", ""},
 	{"client|setname", "2.6.9", "any"},
 	{"info", "1.0.0", "any"},
 	{"time", "2.6.0", ""},
@@ -45,7 +44,8 @@ var knownForms = []form{
 	{"get", "1.0.0", "key"},
 	{"mget", "1.0.0", "key…"},
 	{"set", "1.0.0", "key any"},
-	{"setnx", "1.0.0", "key any"},
+	{"set", "2.6.12", "key any NX"},
+	{"set", "2.6.12", "key any PX num"},
 	{"psetex", "2.6.0", "key num any"},
 
 	{"hget", "2.0.0", "key any"},
@@ -80,6 +80,7 @@ var knownForms = []form{
 
 // clusterForms are sent to the nodes of a Cluster besides.
 var clusterForms = []form{
+	{"command", "2.8.13", ""},
 	{"cluster|slots", "3.0.0", ""},
 	{"asking", "3.0.0", ""},
 	{"readonly", "3.0.0", ""},
@@ -101,7 +102,7 @@ var argumentForms = map[string]*regexp.Regexp{
 func (f form) admits(args []string) bool {
 	for _, want := range strings.Fields(f.args) {
 		if kind, more := strings.CutSuffix(want, "…"); more {
-			return len(args) > 0 && argumentForms[kind].MatchString(args[0])
+			return len(args) == 0 || argumentForms[kind].MatchString(args[0])
 		}
 		option, mayLack := strings.CutSuffix(want, "?")
 		if pattern, isArgument := argumentForms[want]; isArgument {

@@ -107,7 +107,7 @@ func TestRightsOfTheDocsNameOnlyKnownCommands(t *testing.T) {
 	right := regexp.MustCompile(`[+]([a-z]+(?:\|[a-z]+)?)`)
 	for _, kind := range []string{"acl", "acl62"} {
 		for _, found := range right.FindAllStringSubmatch(block(t, kind), -1) {
-			if !isNamed(found[1], knownForms) {
+			if !isNamed(found[1], knownForms, clusterForms) {
 				t.Errorf("the block %s of docs/security.md gives %s, which is not in the list of what every server knows", kind, found[1])
 			}
 		}
