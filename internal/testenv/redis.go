@@ -79,11 +79,10 @@ type RedisServer struct {
 	process *process
 }
 
-// OwnRedis starts a redis-server for this test alone, on a free loopback port, without persistence, and with further
-// arguments where there are any.
-func OwnRedis(t testing.TB, args ...string) *RedisServer {
+// OwnRedis starts a redis-server for this test alone, on a free loopback port, without persistence.
+func OwnRedis(t testing.TB) *RedisServer {
 	t.Helper()
-	s := &RedisServer{args: args}
+	s := &RedisServer{}
 	if err := s.start(); err != nil {
 		t.Fatalf("testenv: %v", err)
 	}
