@@ -81,39 +81,16 @@ func mysqlConfig(addr, user, password string) *mysql.Config {
 	return withDefaults(cfg)
 }
 
-// startMySQL makes a data folder in a temporary place and starts the distribution's server on it, tuned for tests:
-// nothing needs to survive a power cut.
+// startMySQL starts the server that the test binary shares, tuned for tests: nothing needs to survive a power cut.
 func startMySQL() (*mysql.Config, error) {
-	server, ok := lookPath("mariadbd", "mysqld")
-	if !ok {
-		return nil, errors.New(mysqlMissing)
+	s, err := newMySQL("--innodb-flush-log-at-trx-commit=0")
+	if s != nil {
+		atExit(s.remove)
 	}
-	dir, err := os.MkdirTemp("", "headgate-mysql-")
 	if err != nil {
 		return nil, err
 	}
-	atExit(func() { _ = os.RemoveAll(dir) })
-	data := filepath.Join(dir, "data")
-	if err := initMySQL(server, data); err != nil {
-		return nil, err
-	}
-	// The server reads one statement a line.
-	const account = "CREATE USER 'headgate'@'127.0.0.1' IDENTIFIED BY 'test';\nGRANT ALL ON *.* TO 'headgate'@'127.0.0.1' WITH GRANT OPTION;\n"
-	initFile := filepath.Join(dir, "init.sql")
-	if err := os.WriteFile(initFile, []byte(account), 0o600); err != nil {
-		return nil, err
-	}
-	port, err := FreePort()
-	if err != nil {
-		return nil, err
-	}
-	p, err := startProcess(server, append([]string{"--no-defaults"}, mysqlArgs(dir, data, initFile, port)...)...)
-	if err != nil {
-		return nil, err
-	}
-	atExit(p.kill)
-	cfg := mysqlConfig(fmt.Sprintf("127.0.0.1:%d", port), "headgate", "test")
-	return cfg, p.waitReady(time.Minute, func() error { return pingMySQL(cfg) })
+	return s.cfg, nil
 }
 
 func mysqlArgs(dir, data, initFile string, port int) []string {
@@ -121,7 +98,7 @@ func mysqlArgs(dir, data, initFile string, port int) []string {
 		// A tmpdir of its own: at its start a server removes the temporary tables of others that it finds there.
 		"--datadir=" + data, "--tmpdir=" + dir, "--socket=" + filepath.Join(dir, "s"), "--pid-file=" + filepath.Join(dir, "pid"),
 		fmt.Sprintf("--port=%d", port), "--bind-address=127.0.0.1", "--skip-name-resolve", "--init-file=" + initFile,
-		"--skip-log-bin", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M", "--max-connections=500",
+		"--skip-log-bin", "--innodb-buffer-pool-size=64M", "--max-connections=500",
 	}
 	return append(args, asRoot()...)
 }

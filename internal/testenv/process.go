@@ -21,8 +21,14 @@ type process struct {
 
 // startProcess starts a server. The kernel kills it when the test binary dies, however that happens.
 func startProcess(name string, args ...string) (*process, error) {
+	return startProcessIn(nil, name, args...)
+}
+
+// startProcessIn is startProcess with variables beside those of the test's own environment.
+func startProcessIn(env []string, name string, args ...string) (*process, error) {
 	p := &process{output: &tail{}, exited: make(chan struct{})}
 	p.cmd = exec.Command(name, args...)
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error, 1)

@@ -55,6 +55,18 @@ func (p *NetProxy) CutReplies(t testing.TB, bytes int) {
 	p.add(t, "limit_data", "downstream", fmt.Sprintf(`{"bytes": %d}`, bytes))
 }
 
+// Narrow lets replies through at so many kilobytes a second.
+func (p *NetProxy) Narrow(t testing.TB, rate int) {
+	t.Helper()
+	p.add(t, "bandwidth", "downstream", fmt.Sprintf(`{"rate": %d}`, rate))
+}
+
+// Reset ends each connection with a RST so long after it began, in whatever it is then.
+func (p *NetProxy) Reset(t testing.TB, after time.Duration) {
+	t.Helper()
+	p.add(t, "reset_peer", "downstream", fmt.Sprintf(`{"timeout": %d}`, after.Milliseconds()))
+}
+
 func (p *NetProxy) add(t testing.TB, kind, direction, attributes string) {
 	t.Helper()
 	p.toxics++

@@ -76,13 +76,18 @@ type RedisServer struct {
 
 	port    int
 	args    []string // beside the usual ones, at every start: what makes it a replica or a node of a cluster
+	env     []string // beside the test's own
 	process *process
 }
 
-// OwnRedis starts a redis-server for this test alone, on a free loopback port, without persistence.
-func OwnRedis(t testing.TB) *RedisServer {
+// OwnRedis starts a redis-server for this test alone, on a free loopback port, without persistence unless an option says
+// otherwise.
+func OwnRedis(t testing.TB, opts ...RedisOption) *RedisServer {
 	t.Helper()
 	s := &RedisServer{}
+	for _, o := range opts {
+		o(s)
+	}
 	if err := s.start(); err != nil {
 		t.Fatalf("testenv: %v", err)
 	}
@@ -137,7 +142,7 @@ func (s *RedisServer) startUntil(ready func(addr string) error) error {
 	}
 	args := []string{"--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--dir", s.Dir,
 		"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction", "--repl-diskless-sync-delay", "0"}
-	p, err := startProcess(path, append(args, s.args...)...)
+	p, err := startProcessIn(s.env, path, append(args, s.args...)...)
 	if err != nil {
 		return err
 	}
