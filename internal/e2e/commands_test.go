@@ -18,7 +18,7 @@ var commandsOfTheTests = []string{"acl|setuser", "acl|log", "monitor", "echo", "
 // Whatever Headgate asks of Redis, directly or by a script, every Redis from 6.2 on and every Valkey understands in just
 // that form: the product's story and the SDK's run while the server shows each command that reaches it.
 func TestRedisIsAskedOnlyWhatEverySupportedServerKnows(t *testing.T) {
-	server := testenv.OwnRedis(t, "--rename-command", "FLUSHALL", providersFlush)
+	server := testenv.OwnRedis(t, testenv.RedisArgs("--rename-command", "FLUSHALL", providersFlush))
 	shown := record(t, server.Addr)
 	asRoot(t, server.Addr, "acl", words("setuser customer on >CUSTOMER-PASSWORD ~* &* +@all")...)
 	newCustomerStory(t, server.Addr).all()

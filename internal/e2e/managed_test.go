@@ -47,7 +47,7 @@ func TestManagedRedisThatForbidsSettingsAndKeysIsEnough(t *testing.T) {
 		"all that is dangerous is forbidden": {strictCustomer, []string{"info"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := testenv.OwnRedis(t, renamed...)
+			server := testenv.OwnRedis(t, testenv.RedisArgs(renamed...))
 			asRoot(t, server.Addr, "acl", words("setuser customer "+c.rights)...)
 			newCustomerStory(t, server.Addr).all()
 			for _, refused := range refusedTo(t, server.Addr, "customer") {
