@@ -42,6 +42,7 @@ var mayImport = []struct {
 	{"cmd/admin", []string{"internal/app"}},
 	{"internal/app", []string{"*", "internal/*", "client/*"}},
 	{"internal/testenv", []string{"*", "internal/*"}},
+	{"internal/testenv/sqlrules", nil},
 	{"internal/testenv/seed", []string{"internal/model", "internal/audit"}},
 	{"internal/testenv/sdkenv", []string{"internal/testenv", "internal/bucket", "client"}},
 	{"internal/e2e", []string{"*", "internal/*", "client/*"}},

@@ -58,7 +58,7 @@ func (s *Store) openMySQL(ctx context.Context, dsn string) error {
 	if err := pool.PingContext(ctx); err != nil {
 		return mysqlOpenError(cfg, err)
 	}
-	db, err := gorm.Open(gormmysql.New(gormmysql.Config{Conn: pool, DSNConfig: cfg}), gormConfig())
+	db, err := gorm.Open(gormmysql.New(sameEverywhere(gormmysql.Config{Conn: pool, DSNConfig: cfg})), gormConfig())
 	if err != nil {
 		return unavailable(err)
 	}
@@ -72,6 +72,13 @@ func (s *Store) openMySQL(ctx context.Context, dsn string) error {
 	s.readTx = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	s.migrate = &mysqlMigrator{cfg: cfg}
 	return nil
+}
+
+// sameEverywhere keeps gorm from writing other SQL for MariaDB (INSERT … RETURNING, LOCK IN SHARE MODE) than for MySQL
+// (FOR SHARE, NULL for a number to be given): all get what all know, so what is tested on one is what the other is sent.
+func sameEverywhere(c gormmysql.Config) gormmysql.Config {
+	c.DisableWithReturning, c.DontSupportForShareClause, c.DontSupportNullAsDefaultValue = true, true, true
+	return c
 }
 
 func mysqlPool(cfg *mysql.Config) (*sql.DB, error) {
