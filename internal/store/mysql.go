@@ -90,7 +90,7 @@ func mysqlPool(cfg *mysql.Config) (*sql.DB, error) {
 }
 
 // mysqlConfig reads a DSN and forces what the store relies on: UTC times, 4-byte characters, strict values (too long a
-// text is an error, never cut), matched rows counted.
+// text is an error, never cut), no transaction that nobody began, matched rows counted.
 func mysqlConfig(dsn string, log *slog.Logger) (*mysql.Config, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	// A network that the driver does not know is, more often than not, a DSN without its "@tcp".
@@ -109,8 +109,9 @@ func mysqlConfig(dsn string, log *slog.Logger) (*mysql.Config, error) {
 	if cfg.Params == nil {
 		cfg.Params = map[string]string{}
 	}
+	cfg.Params["autocommit"] = "1"
 	cfg.Params["time_zone"] = "'+00:00'"
-	cfg.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+	cfg.Params["sql_mode"] = "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION'"
 	if cfg.Params["innodb_lock_wait_timeout"] == "" {
 		cfg.Params["innodb_lock_wait_timeout"] = "5" // s; well within callTimeout
 	}
