@@ -85,7 +85,8 @@ func aclLog(t *testing.T, addr string) []string {
 }
 
 func isRefusal(err error) bool {
-	return strings.Contains(err.Error(), "NOPERM") || strings.Contains(err.Error(), "The user executing the script can't")
+	said := err.Error() // by a script in other words since Redis 7.2
+	return strings.Contains(said, "NOPERM") || strings.Contains(said, "The user executing the script can't") || strings.Contains(said, "ACL failure in script")
 }
 
 // guarded is a Redis, of one node or several, with users of few rights.
