@@ -90,7 +90,7 @@ func newCustomerStory(t *testing.T, addr string) *customerStory {
 	t.Helper()
 	s := &customerStory{t: t, ground: ground{addr: addr, prefix: "headgate"}, url: "redis://customer:CUSTOMER-PASSWORD@" + addr + "/1"}
 	s.settings = []string{
-		"HEADGATE_MYSQL_DSN=" + testenv.MySQL(t), "HEADGATE_REDIS_URL=" + s.url, "HEADGATE_ADMIN_PASSWORD=" + adminPassword, "HEADGATE_REPAIR_INTERVAL=1s",
+		"HEADGATE_MYSQL_DSN=" + portable(t, testenv.MySQL(t)), "HEADGATE_REDIS_URL=" + s.url, "HEADGATE_ADMIN_PASSWORD=" + adminPassword, "HEADGATE_REPAIR_INTERVAL=1s",
 	}
 	options, err := redis.ParseURL(s.url)
 	if err != nil {

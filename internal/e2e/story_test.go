@@ -11,6 +11,7 @@ import (
 
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/sqlrules"
 )
 
 // ground is a database and a Redis on which admin servers run.
@@ -18,6 +19,17 @@ type ground struct {
 	settings []string
 	addr     string // of Redis
 	prefix   string
+}
+
+// portable leads to a database past a look at each statement: one that not all supported databases understand fails the
+// test that had it sent.
+func portable(t testing.TB, dsn string) string {
+	t.Helper()
+	return testenv.RecordMySQL(t, dsn, func(statement string) {
+		if err := sqlrules.Check(statement); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 const adminPassword = "an-admin-password"
@@ -32,7 +44,7 @@ func newGround(t testing.TB, own *testenv.RedisServer) ground {
 		g.addr, g.prefix = testenv.Redis(t)
 	}
 	g.settings = []string{
-		"HEADGATE_MYSQL_DSN=" + testenv.MySQL(t), "HEADGATE_REDIS_URL=redis://" + g.addr, "HEADGATE_REDIS_PREFIX=" + g.prefix,
+		"HEADGATE_MYSQL_DSN=" + portable(t, testenv.MySQL(t)), "HEADGATE_REDIS_URL=redis://" + g.addr, "HEADGATE_REDIS_PREFIX=" + g.prefix,
 		"HEADGATE_ADMIN_PASSWORD=" + adminPassword, "HEADGATE_REPAIR_INTERVAL=1s",
 	}
 	return g
