@@ -41,7 +41,7 @@ var mayImport = []struct {
 	{"cmd/client-demo", []string{"client"}},
 	{"cmd/admin", []string{"internal/app"}},
 	{"internal/app", []string{"*", "internal/*", "client/*"}},
-	{"internal/testenv", []string{"*", "internal/*"}},
+	{"internal/testenv", []string{"*", "internal/*", "internal/testenv/sqlrules"}},
 	{"internal/testenv/sqlrules", nil},
 	{"internal/testenv/seed", []string{"internal/model", "internal/audit"}},
 	{"internal/testenv/sdkenv", []string{"internal/testenv", "internal/bucket", "client"}},

@@ -4,10 +4,13 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/headgate/headgate/internal/testenv/sqlrules"
 )
 
 // Commands of MySQL's protocol that carry a statement.
@@ -17,7 +20,8 @@ const (
 )
 
 // RecordMySQL returns a DSN that leads to the same database through a recorder: seen gets the text of each statement
-// before the server does, from several goroutines at once. The recorder ends with the test; it can't see into TLS.
+// before the server does, from several goroutines at once. The recorder ends with the test; it can't see into TLS. Where
+// HEADGATE_TEST_STATEMENTS names a file, that gets a line for each different statement, for other readers of SQL.
 func RecordMySQL(t testing.TB, dsn string, seen func(statement string)) string {
 	t.Helper()
 	cfg, err := mysql.ParseDSN(dsn)
@@ -31,11 +35,38 @@ func RecordMySQL(t testing.TB, dsn string, seen func(statement string)) string {
 	if err != nil {
 		t.Fatalf("testenv: %v", err)
 	}
-	r := &recorder{target: cfg.Addr, seen: seen, listener: listener}
+	r := &recorder{target: cfg.Addr, listener: listener, seen: func(statement string) {
+		seen(statement)
+		if err := noteStatement(statement); err != nil {
+			t.Errorf("testenv: %v", err)
+		}
+	}}
 	r.running.Go(r.accept)
 	t.Cleanup(r.stop)
 	cfg.Addr = listener.Addr().String()
 	return cfg.FormatDSN()
+}
+
+var noted sync.Map // statements that stand in the file
+
+func noteStatement(statement string) error {
+	path := os.Getenv("HEADGATE_TEST_STATEMENTS")
+	if path == "" {
+		return nil
+	}
+	line := sqlrules.Normalize(statement)
+	if _, known := noted.LoadOrStore(line, true); known {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = file.WriteString(line + "\n"); err != nil {
+		_ = file.Close()
+		return err
+	}
+	return file.Close()
 }
 
 // recorder passes connections on and reads what the client says.
