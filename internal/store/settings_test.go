@@ -3,6 +3,7 @@ package store_test
 import (
 	"cmp"
 	"database/sql"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestSettingsOfTheDatabaseServerDoNotMatter(t *testing.T) {
 			d := database{"mysql", store.Config{MySQLDSN: portable(t, dsn), Now: clk.Now}}
 			servers := []*store.Store{d.migrated(t), d.open(t)}
 			textsAndNamesAreKept(t, servers)
-			timesAreUTC(t, dsn)
+			rowsArePlain(t, dsn)
 			editorsLoseNothing(t, servers)
 			wantVerified(t, servers[1])
 		})
@@ -97,16 +98,20 @@ func textsAndNamesAreKept(t *testing.T, servers []*store.Store) {
 	}
 }
 
-// timesAreUTC looks at what was written with a session in the server's own time zone.
-func timesAreUTC(t *testing.T, dsn string) {
+// rowsArePlain looks past the store at what was written: times of UTC, also for a session in the server's own time zone,
+// and texts in UTF-8, not in what another character set made of it and would take back.
+func rowsArePlain(t *testing.T, dsn string) {
 	t.Helper()
 	db, err := sql.Open("mysql", dsn)
 	ok(t, err)
 	defer func() { _ = db.Close() }()
-	var at string
-	ok(t, db.QueryRowContext(t.Context(), "SELECT CAST(updated_at AS CHAR) FROM buckets WHERE name = 'b'").Scan(&at))
+	var at, text string
+	ok(t, db.QueryRowContext(t.Context(), "SELECT CAST(updated_at AS CHAR), HEX(description) FROM buckets WHERE name = 'b'").Scan(&at, &text))
 	if at != "2026-03-01 12:00:00.123456" {
 		t.Errorf("the time is kept as %s, want that of UTC", at)
+	}
+	if want := fmt.Sprintf("%X", fourByteText+"b"); text != want {
+		t.Errorf("the text is kept as %s, want its UTF-8, %s", text, want)
 	}
 }
 
