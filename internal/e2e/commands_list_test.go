@@ -129,7 +129,7 @@ func formOf(sent redisCommand, lists ...[]form) (form, error) {
 				continue
 			}
 			named = true
-			if f.admits(sent.args) {
+			if sent.unread || f.admits(sent.args) {
 				return f, nil
 			}
 		}

@@ -17,8 +17,9 @@ import (
 
 // redisCommand is what a server was asked, by a client or by a script.
 type redisCommand struct {
-	name string // in small letters; of a command with subcommands both, "client|setname"
-	args []string
+	name   string // in small letters; of a command with subcommands both, "client|setname"
+	args   []string
+	unread bool // the arguments could not be read: Valkey 8.1 shows quotes inside them as they are
 }
 
 // containers are the commands whose first argument is part of the name.
@@ -29,9 +30,9 @@ var containers = map[string]bool{
 func newCommand(words []string) redisCommand {
 	name := strings.ToLower(words[0])
 	if containers[name] && len(words) > 1 {
-		return redisCommand{name + "|" + strings.ToLower(words[1]), words[2:]}
+		return redisCommand{name: name + "|" + strings.ToLower(words[1]), args: words[2:]}
 	}
-	return redisCommand{name, words[1:]}
+	return redisCommand{name: name, args: words[1:]}
 }
 
 // recording is what MONITOR shows of one server.
@@ -96,7 +97,9 @@ func (r *recording) take(line string) {
 		r.last = words[1]
 		return
 	}
-	r.commands = append(r.commands, newCommand(words))
+	command := newCommand(words)
+	command.unread = strings.TrimSpace(quoted.ReplaceAllString(after, "")) != ""
+	r.commands = append(r.commands, command)
 }
 
 // finish waits until everything that was sent up to now has been shown, and returns it.
