@@ -93,24 +93,25 @@ func strip(statement string) (bare string, texts []string) {
 	return bare, texts
 }
 
-// Normalize is a statement without its values, in one line: the same for each time that it is sent.
+// Normalize is a statement with 1 for each number, 'x' for each text and one value for each list of them, in one line: the
+// same for each time that it is sent, and still a statement.
 func Normalize(statement string) string {
-	bare := values.ReplaceAllString(pieces.ReplaceAllStringFunc(statement, func(piece string) string {
+	bare := pieces.ReplaceAllStringFunc(statement, func(piece string) string {
 		switch piece[0] {
 		case '\'':
-			return "?"
+			return "'x'"
 		case '`':
 			return piece
 		}
 		return " "
-	}), "?")
-	bare = strings.ReplaceAll(bare, "_binary?", "?")
-	bare = list.ReplaceAllString(strings.Join(strings.Fields(bare), " "), "?")
-	return rows.ReplaceAllString(bare, "(?)")
+	})
+	bare = strings.ReplaceAll(number.ReplaceAllString(bare, "1"), "_binary'x'", "'x'")
+	bare = list.ReplaceAllString(strings.Join(strings.Fields(bare), " "), "$1")
+	return rows.ReplaceAllString(bare, "$1")
 }
 
 var (
-	values = regexp.MustCompile(`\b\d+(\.\d+)?\b`)
-	list   = regexp.MustCompile(`\?(\s*,\s*\?)+`)
-	rows   = regexp.MustCompile(`\(\?\)(\s*,\s*\(\?\))+`)
+	number = regexp.MustCompile(`\b\d+(\.\d+)?\b`)
+	list   = regexp.MustCompile(`(1|'x')(?:\s*,\s*(?:1|'x'|NULL))+`)
+	rows   = regexp.MustCompile(`(\((?:1|'x')\))(?:\s*,\s*\((?:1|'x')\))+`)
 )
