@@ -215,6 +215,7 @@ func (a *App) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var parts sync.WaitGroup
 	parts.Go(func() { a.reconciler.Run(background) })
+	parts.Go(func() { a.warm(background) })
 	parts.Go(func() { a.sweepSessions(background) })
 	parts.Go(func() { a.people.KeepKeys(background) })
 	parts.Go(func() { a.webhooks.Run(background) })
@@ -255,6 +256,13 @@ func (a *App) Run(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// warm reads ahead what lists of buckets need. Requests that come meanwhile wait for it.
+func (a *App) warm(ctx context.Context) {
+	if err := a.store.Warm(ctx); err != nil && ctx.Err() == nil {
+		a.log.Warn("the buckets could not be read ahead; the first list of them will", "error", err)
+	}
 }
 
 // sweepSessions removes ended sessions and API tokens once an hour; they are refused by their time anyway. It goes by the

@@ -50,37 +50,41 @@ func (s *Store) Buckets(ctx context.Context, q model.BucketQuery) (model.Page[mo
 	}
 	limit, cursor := limitOf(q.Limit), q.Cursor
 	q.Limit, q.Cursor = 0, ""
-	scope, sort := cursorScope("buckets", q), orderOf(q.Sort)
+	scope := cursorScope("buckets", q)
 	place, err := placeOf(scope, cursor)
 	if err != nil {
 		return page, err
 	}
+	catalog, err := s.present(ctx)
+	if err != nil {
+		return page, err
+	}
 	err = s.read(ctx, func(db *gorm.DB) error {
-		query, err := bucketFilters(db, q)
+		rows, err := catalog.bucketRows(db, q, place, limit)
 		if err != nil {
 			return err
 		}
-		var rows []bucketRow
-		if err := sort.after(query, place, limit).Find(&rows).Error; err != nil {
-			return err
-		}
-		rows, page.Next = cut(rows, limit, scope, func(r bucketRow) any { return namePlace{r.Name, r.UpdatedAt.UTC()} })
-		page.Items, err = loadBuckets(db, rows)
+		rows, page.Next = cut(rows, limit, scope, func(r listedRow) any { return r.place })
+		page.Items, err = loadBuckets(db, bareRows(rows))
 		return err
 	})
 	return page, err
 }
 
-func bucketFilters(db *gorm.DB, q model.BucketQuery) (*gorm.DB, error) {
-	query := db.Model(&bucketRow{}).Where("buckets.deleted = ?", false)
-	if q.Viewer != "" {
-		id, err := viewerID(db, q.Viewer)
-		if err != nil {
-			return nil, err
-		}
-		query = seenBuckets(query, id)
+func bareRows(listed []listedRow) []bucketRow {
+	rows := make([]bucketRow, len(listed))
+	for i := range listed {
+		rows[i] = listed[i].row
 	}
-	query = contains(query, q.Search, "buckets.name", "buckets.description")
+	return rows
+}
+
+// bucketFilters are a query's conditions in SQL, but for its search.
+func bucketFilters(db *gorm.DB, q model.BucketQuery, s sight) *gorm.DB {
+	query := db.Model(&bucketRow{}).Where("buckets.deleted = ?", false)
+	if !s.all {
+		query = seenBuckets(query, s.user)
+	}
 	switch q.App {
 	case "":
 	case model.AllApps:
@@ -106,7 +110,7 @@ func bucketFilters(db *gorm.DB, q model.BucketQuery) (*gorm.DB, error) {
 	case model.SyncSynced:
 		query = query.Where("NOT " + pending)
 	}
-	return query, nil
+	return query
 }
 
 // seenBuckets limits a query on buckets to those that a user owns or whose apps it is a member of; "*" is shown to the

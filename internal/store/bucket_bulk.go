@@ -18,11 +18,11 @@ import (
 func (s *Store) BucketsNamed(ctx context.Context, viewer string, names []string) ([]model.Bucket, error) {
 	var buckets []model.Bucket
 	err := s.read(ctx, func(db *gorm.DB) error {
-		query, err := bucketFilters(db, model.BucketQuery{Viewer: viewer})
+		eyes, err := sightOf(db, viewer)
 		if err != nil {
 			return err
 		}
-		rows, err := bucketRows(query, names)
+		rows, err := bucketRows(bucketFilters(db, model.BucketQuery{}, eyes), names)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -17,16 +19,26 @@ func (s *Store) BucketLabels(ctx context.Context, q model.LabelQuery) ([]model.L
 	if q.Limit == 0 {
 		q.Limit = model.LabelsMost
 	}
-	labels := []model.LabelCount{}
-	err := s.read(ctx, func(db *gorm.DB) error {
-		query, err := bucketFilters(db, model.BucketQuery{Viewer: q.Viewer})
-		if err != nil {
-			return err
-		}
-		query = query.Joins("JOIN bucket_labels ON bucket_labels.bucket_id = buckets.id").
-			Select("bucket_labels.name AS `key`, bucket_labels.value AS value, COUNT(*) AS buckets").
-			Group("bucket_labels.name, bucket_labels.value").Order("bucket_labels.name, bucket_labels.value").Limit(q.Limit)
-		return contains(query, q.Search, "bucket_labels.name", "bucket_labels.value").Scan(&labels).Error
+	catalog, err := s.present(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var eyes sight
+	err = s.read(ctx, func(db *gorm.DB) (err error) {
+		eyes, err = sightOf(db, q.Viewer)
+		return err
 	})
-	return labels, err
+	if err != nil {
+		return nil, err
+	}
+	labels := []model.LabelCount{}
+	for has, buckets := range catalog.labels(eyes) {
+		if hasText(has.Value().name, has.Value().value, fold(q.Search)) {
+			labels = append(labels, model.LabelCount{Key: has.Value().name, Value: has.Value().value, Buckets: buckets})
+		}
+	}
+	slices.SortFunc(labels, func(a, b model.LabelCount) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
+	})
+	return labels[:min(q.Limit, len(labels))], nil
 }

@@ -23,6 +23,10 @@ type Config struct {
 	MySQLDSN   string // go-sql-driver form, user:password@tcp(host:port)/name; time zone and charset are forced
 	SQLitePath string // a file, made when missing; its folder must exist
 
+	// SearchBytes bounds the texts of buckets in memory, in which searches look; 0 = 64 MB. What is beyond it is found all
+	// the same, but slower.
+	SearchBytes int
+
 	RotationGrace time.Duration    // how long a replaced refresh token counts as another tab's, not as reused; 0 = 10 s, < 0 = none
 	Now           func() time.Time // nil = time.Now
 	Log           *slog.Logger     // nil = slog.Default
@@ -45,6 +49,7 @@ type Store struct {
 	readTx  *sql.TxOptions
 	pools   []*sql.DB
 	migrate migrator
+	catalog *catalog
 
 	grace  time.Duration
 	now    func() time.Time
@@ -56,7 +61,7 @@ type Store struct {
 // Open connects and pings; it makes no tables. CodeInvalid for a DSN that can't be read, CodeUnavailable when the
 // database can't be reached; the error is one line without the password.
 func Open(ctx context.Context, c Config) (*Store, error) {
-	s := &Store{grace: c.RotationGrace, now: c.Now, log: c.Log, trace: c.Trace}
+	s := &Store{grace: c.RotationGrace, now: c.Now, log: c.Log, trace: c.Trace, catalog: newCatalog(c.SearchBytes)}
 	if s.grace == 0 {
 		s.grace = defaultGrace
 	}

@@ -65,7 +65,12 @@ func (s *Store) writeOnce(ctx context.Context, fn func(t *tx) error) (err error)
 
 // read runs fn on one consistent view of the database.
 func (s *Store) read(ctx context.Context, fn func(db *gorm.DB) error) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	return s.readWithin(ctx, callTimeout, fn)
+}
+
+// readWithin is read with a bound of its own, for what reads more than a request does.
+func (s *Store) readWithin(ctx context.Context, bound time.Duration, fn func(db *gorm.DB) error) error {
+	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	ctx, end := s.traceTransaction(ctx)
 	err := s.reader.WithContext(ctx).Transaction(fn, s.readTx)

@@ -110,32 +110,48 @@ func firstHour(createdRevision int64, createdAt time.Time) int64 {
 // SeenBuckets lists the living buckets that a viewer may see ("" = all), with whether the user named mine owns them. With
 // names among it looks at those alone, a page of them at most.
 func (s *Store) SeenBuckets(ctx context.Context, viewer, mine string, among ...string) (map[string]bool, error) {
+	if len(among) > 0 {
+		return s.seenAmong(ctx, viewer, mine, among)
+	}
+	catalog, err := s.present(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var eyes sight
+	var id int64
+	err = s.read(ctx, func(db *gorm.DB) (err error) {
+		if eyes, err = sightOf(db, viewer); err == nil {
+			id, err = viewerID(db, mine)
+		}
+		return err
+	})
+	seen := map[string]bool{}
+	if err == nil {
+		catalog.each(&wanted{sight: eyes}, func(e *entry) { seen[e.name] = slices.Contains(e.owners, id) })
+	}
+	return seen, err
+}
+
+func (s *Store) seenAmong(ctx context.Context, viewer, mine string, among []string) (map[string]bool, error) {
 	seen := map[string]bool{}
 	err := s.read(ctx, func(db *gorm.DB) error {
 		id, err := viewerID(db, mine)
 		if err != nil {
 			return err
 		}
-		query := db.Model(&bucketRow{}).Where("buckets.deleted = ?", false)
-		if viewer != "" {
-			query = seenBuckets(query, id)
+		eyes, err := sightOf(db, viewer)
+		if err != nil {
+			return err
 		}
-		if len(among) > 0 {
-			query = query.Where("buckets.name IN ?", among)
-		}
-		var names []string
-		if err := query.Pluck("buckets.name", &names).Error; err != nil {
+		var names, owned []string
+		if err := bucketFilters(db, model.BucketQuery{}, eyes).Where("buckets.name IN ?", among).Pluck("buckets.name", &names).Error; err != nil {
 			return err
 		}
 		for _, name := range names {
 			seen[name] = false
 		}
-		var owned []string
-		if len(among) > 0 {
-			db = db.Where("buckets.name IN ?", among)
-		}
 		err = db.Model(&bucketRow{}).Joins("JOIN bucket_owners ON bucket_owners.bucket_id = buckets.id AND bucket_owners.user_id = ?", id).
-			Where("buckets.deleted = ?", false).Pluck("buckets.name", &owned).Error
+			Where("buckets.deleted = ? AND buckets.name IN ?", false, among).Pluck("buckets.name", &owned).Error
 		for _, name := range owned {
 			seen[name] = true
 		}
@@ -147,22 +163,23 @@ func (s *Store) SeenBuckets(ctx context.Context, viewer, mine string, among ...s
 // CountBuckets counts the living buckets that a viewer may see ("" = all), and those of them that Redis is not known to
 // have in their present revision.
 func (s *Store) CountBuckets(ctx context.Context, viewer string) (all, pending int64, err error) {
-	err = s.read(ctx, func(db *gorm.DB) error {
-		for _, count := range []struct {
-			sync string
-			to   *int64
-		}{{"", &all}, {model.SyncPending, &pending}} {
-			query, err := bucketFilters(db, model.BucketQuery{Viewer: viewer, Sync: count.sync})
-			if err == nil {
-				err = query.Count(count.to).Error
-			}
-			if err != nil {
-				return err
-			}
+	catalog, err := s.present(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	var eyes sight
+	var waiting map[int64]bool
+	err = s.read(ctx, func(db *gorm.DB) (err error) {
+		if eyes, err = sightOf(db, viewer); err == nil {
+			waiting, err = waitingBuckets(db)
 		}
-		return nil
+		return err
 	})
-	return all, pending, err
+	if err != nil {
+		return 0, 0, err
+	}
+	all, pending = catalog.tally(eyes, waiting)
+	return all, pending, nil
 }
 
 // BucketHeads reads where names stand, living or deleted; names that there never were are left out.
