@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/testenv"
 	"github.com/headgate/headgate/internal/testenv/seed"
@@ -42,17 +44,20 @@ const (
 // BenchmarkAPI: people list, search and open buckets at a steady rate, however long the answers take. A request's time
 // counts from when it was due, so that a server that falls behind can't hide it.
 func BenchmarkAPI(b *testing.B) {
-	binary, dsn, redis := build(b), testenv.MySQL(b), testenv.OwnRedis(b)
-	p, _ := start(b, binary, dsn, redis.Addr) // migrates
+	binary, dsn, server := build(b), testenv.MySQL(b), testenv.OwnRedis(b)
+	p, _ := start(b, binary, dsn, server.Addr) // migrates
 	p.stop()
 	b.Logf("seeding %d buckets, %d users and %d changes", buckets, users, changes)
 	hash, err := auth.NewHasher(auth.DefaultHashing).Hash(b.Context(), password)
 	must(b, err)
 	must(b, seed.Fill(b.Context(), dsn, seed.Size{Users: users, Apps: apps, Buckets: buckets, Changes: changes, PasswordHash: hash}))
 
-	_, _ = start(b, binary, dsn, redis.Addr) // brings all buckets to the empty Redis
-	p, took := start(b, binary, dsn, redis.Addr)
-	b.Logf("%-38s %9.1f s   bar %5.0f s   %s", "start, 100,000 buckets in Redis", took.Seconds(), barStart.Seconds(), verdict(took <= barStart))
+	p, took := start(b, binary, dsn, server.Addr)
+	logStart(b, "start, Redis empty", took)
+	waitForAll(b, server)
+	p.stop()
+	p, took = start(b, binary, dsn, server.Addr)
+	logStart(b, "start, 100,000 buckets in Redis", took)
 
 	readers := []*reader{
 		p.login(b, "admin", "admin", adminPassword),
@@ -66,6 +71,25 @@ func BenchmarkAPI(b *testing.B) {
 	}
 	most := p.memory(b, "VmHWM")
 	b.Logf("%-38s %9.0f MB  bar %5d MB  %s", "memory at most", most, barMemory, verdict(most < barMemory))
+}
+
+func logStart(b *testing.B, what string, took time.Duration) {
+	b.Helper()
+	b.Logf("%-38s %9.1f s   bar %5.0f s   %s", what, took.Seconds(), barStart.Seconds(), verdict(took <= barStart))
+}
+
+// waitForAll waits until the server has brought all buckets to Redis, which it does after it is ready.
+func waitForAll(b *testing.B, server *testenv.RedisServer) {
+	b.Helper()
+	rdb := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer func() { must(b, rdb.Close()) }()
+	began := time.Now()
+	testenv.Eventually(b, 5*time.Minute, "all buckets are in Redis", func() bool {
+		installed, err := rdb.SCard(b.Context(), "headgate:index").Result()
+		must(b, err)
+		return installed == buckets
+	})
+	b.Logf("%-38s %9.1f s", "all buckets in Redis after that", time.Since(began).Seconds())
 }
 
 // reader is somebody who is logged in, and buckets that he may see.
