@@ -22,6 +22,7 @@ func serveCommand() *cobra.Command {
 			if err := errors.Join(err, cfg.Validate()); err != nil {
 				return err
 			}
+			keepSmall()
 			server, err := app.New(cmd.Context(), cfg, log)
 			if err != nil {
 				return err

@@ -100,7 +100,7 @@ func valueOr[T any](p *T, otherwise T) T {
 
 func (s *server) listBuckets(ctx context.Context, in *struct {
 	Paged
-	Search string     `query:"search" doc:"part of the name or the description"`
+	Search string     `query:"search" doc:"part of the name or the description, in upper or lower case"`
 	App    string     `query:"app"`
 	Owner  string     `query:"owner"`
 	Label  string     `query:"label" doc:"key=value, or a key for any value"`

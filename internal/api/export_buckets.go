@@ -35,7 +35,7 @@ var bucketHeadings = []string{
 // exportBuckets writes the buckets that one may see, by name.
 func (s *server) exportBuckets(ctx context.Context, in *struct {
 	Format string     `query:"format" default:"jsonl" doc:"jsonl or csv"`
-	Search string     `query:"search" doc:"part of the name or the description"`
+	Search string     `query:"search" doc:"part of the name or the description, in upper or lower case"`
 	App    string     `query:"app"`
 	Owner  string     `query:"owner"`
 	Label  string     `query:"label" doc:"key=value, or a key for any value"`
