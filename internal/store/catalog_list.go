@@ -9,7 +9,7 @@ import (
 // proposals bounds how many buckets of the catalog are looked up at once in the database.
 const proposals = 2_000
 
-// listed is a row of a page, at its place in the list.
+// listedRow is a row of a page, at its place in the list.
 type listedRow struct {
 	row   bucketRow
 	place namePlace
