@@ -29,7 +29,7 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
     },
   },
-  { files: ['scripts/**', 'e2e/**'], rules: { 'no-console': 'off' } },
+  { files: ['scripts/**', 'e2e/**', 'bench/**'], rules: { 'no-console': 'off' } },
   restrict(['src/app/**', 'src/main.tsx'], parents),
   restrict(['src/lib/**'], parents, fromApp, fromFeatures, fromComponents),
   restrict(['src/components/**'], parents, fromApp, fromFeatures),

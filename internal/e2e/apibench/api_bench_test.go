@@ -1,4 +1,5 @@
-// Package apibench measures the admin server, as it is shipped, with the rows of a large deployment: `make bench-api`.
+// Package apibench measures the admin server, as it is shipped, with the rows of a large deployment: its API by
+// `make bench-api`, its console by `make bench-console`.
 package apibench
 
 import (
@@ -44,7 +45,7 @@ const (
 // BenchmarkAPI: people list, search and open buckets at a steady rate, however long the answers take. A request's time
 // counts from when it was due, so that a server that falls behind can't hide it.
 func BenchmarkAPI(b *testing.B) {
-	binary, dsn, server := build(b), testenv.MySQL(b), testenv.OwnRedis(b)
+	binary, dsn, server := build(b, "admin"), testenv.MySQL(b), testenv.OwnRedis(b)
 	p, _ := start(b, binary, dsn, server.Addr) // migrates
 	p.stop()
 	b.Logf("seeding %d buckets, %d users and %d changes", buckets, users, changes)

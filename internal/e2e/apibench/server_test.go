@@ -26,11 +26,11 @@ type program struct {
 	stop func()
 }
 
-// build makes the binary, without the race detector.
-func build(b *testing.B) string {
+// build makes one of the programs in cmd, without the race detector.
+func build(b *testing.B, name string) string {
 	b.Helper()
-	path := filepath.Join(b.TempDir(), "admin")
-	cmd := exec.CommandContext(b.Context(), "go", "build", "-o", path, "../../../cmd/admin")
+	path := filepath.Join(b.TempDir(), name)
+	cmd := exec.CommandContext(b.Context(), "go", "build", "-o", path, "../../../cmd/"+name)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("build: %v\n%s", err, out)
 	}
