@@ -32,27 +32,41 @@ export function useUrlText(name: string): { value: string; onChange: (value: str
   const [params] = useSearchParams();
   const set = useUrlSet();
   const fromUrl = params.get(name) ?? '';
-  const [value, setValue] = useState(fromUrl);
-  const [written, setWritten] = useState(fromUrl);
+  const [text, setText] = useState<UrlText>({ value: fromUrl, seen: fromUrl, sent: [] });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
-  // The URL changed by other means than this input (back button, a cleared filter): follow it.
-  if (fromUrl !== written) {
-    setWritten(fromUrl);
-    setValue(fromUrl);
-  }
+  if (fromUrl !== text.seen) setText(followed(text, fromUrl));
   useEffect(() => () => clearTimeout(timer.current), []);
 
   const onChange = useCallback(
     (typed: string) => {
-      setValue(typed);
+      setText((before) => ({ ...before, value: typed }));
       clearTimeout(timer.current);
       timer.current = setTimeout(() => {
-        setWritten(typed.trim());
+        setText((before) => sentOff(before, typed.trim()));
         set({ [name]: typed.trim() });
       }, pause);
     },
     [name, set],
   );
-  return { value, onChange };
+  return { value: text.value, onChange };
+}
+
+interface UrlText {
+  /** What the input shows. */
+  value: string;
+  /** What the URL last said. */
+  seen: string;
+  /** What was written to the URL and has not shown there yet: on a busy machine it takes its time, and typing goes on. */
+  sent: readonly string[];
+}
+
+function sentOff(text: UrlText, written: string): UrlText {
+  return written === (text.sent.at(-1) ?? text.seen) ? text : { ...text, sent: [...text.sent, written] };
+}
+
+/** The URL changed: by this input some time ago, or by other means (back button, a cleared filter), which it follows. */
+function followed({ value, sent }: UrlText, fromUrl: string): UrlText {
+  const at = sent.indexOf(fromUrl);
+  return at < 0 ? { value: fromUrl, seen: fromUrl, sent: [] } : { value, seen: fromUrl, sent: sent.slice(at + 1) };
 }

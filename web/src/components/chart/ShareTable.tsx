@@ -2,7 +2,7 @@ import { Anchor, Progress, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import { formatNumber } from '@/lib/format/numbers';
+import { formatNumber, formatPercent } from '@/lib/format/numbers';
 import { Section } from '@/components/Section';
 import type { UsageTotals } from './series';
 
@@ -69,11 +69,7 @@ function ShareOf({ row }: { row: ShareRow }) {
       </Table.Th>
       <Table.Td ta="end">{number(row.granted)}</Table.Td>
       <Table.Td ta="end">{number(row.limited + row.shadow_limited)}</Table.Td>
-      <Table.Td ta="end">{formatPercent(row.share, i18n.language)}</Table.Td>
+      <Table.Td ta="end">{formatPercent(row.share, i18n.language, 1)}</Table.Td>
     </Table.Tr>
   );
-}
-
-function formatPercent(share: number, language: string): string {
-  return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(share);
 }

@@ -1,4 +1,5 @@
 import type uPlot from 'uplot';
+import { kept } from '@/lib/format/kept';
 import { zoneOption, type Zone } from '@/lib/zone';
 import type { Sample } from './series';
 
@@ -100,15 +101,20 @@ function window(max: number | null, seconds: number): Span {
   return [to - seconds, to];
 }
 
+const axisTime = kept(
+  (language: string, zone: Zone, finest: 'day' | 'minute' | 'second') =>
+    new Intl.DateTimeFormat(language, {
+      ...zoneOption(zone),
+      ...(finest === 'day'
+        ? { month: 'short', day: 'numeric' }
+        : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(finest === 'second' ? { second: '2-digit' } : {}) }),
+    }),
+);
+
 function axisTimes(times: readonly number[], { language, zone, seconds, zoom }: ChartLooks): string[] {
   const [from, to] = zoom() ?? [0, seconds];
   const shown = to - from;
-  const format = new Intl.DateTimeFormat(language, {
-    ...zoneOption(zone),
-    ...(shown > 2 * 86_400
-      ? { month: 'short', day: 'numeric' }
-      : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(shown <= 900 ? { second: '2-digit' } : {}) }),
-  });
+  const format = axisTime(language, zone, shown > 2 * 86_400 ? 'day' : shown > 900 ? 'minute' : 'second');
   return times.map((time) => format.format(time * 1000));
 }
 

@@ -1,7 +1,7 @@
 import { Anchor, Badge, Group, Progress, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import { formatNumber } from '@/lib/format/numbers';
+import { formatNumber, formatPercent } from '@/lib/format/numbers';
 import { Section } from '@/components/Section';
 import type { OverviewBucket } from './api/overview';
 
@@ -40,7 +40,7 @@ export function BucketRank({ kind, buckets, known }: BucketRankProps) {
 function Row({ kind, bucket }: { kind: BucketRankProps['kind']; bucket: OverviewBucket }) {
   const { t, i18n } = useTranslation();
   const share = kind === 'limited' ? bucket.limited_share : bucket.load;
-  const percent = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share);
+  const percent = formatPercent(share, i18n.language, share < 0.1 ? 1 : 0);
   const number = (value: number) => formatNumber(value, i18n.language);
   return (
     <>

@@ -1,4 +1,5 @@
 import { limitKind } from '@/lib/definition';
+import { formatNumber } from './numbers';
 
 /** The units in which a period may be written, longest first. */
 export const periodUnits = [
@@ -40,13 +41,12 @@ export interface LimitWords extends Record<string, string> {
 
 /** Prepares a limit for the translation `limit.words`. */
 export function limitWords(limit: Limit, language: string): LimitWords {
-  const number = new Intl.NumberFormat(language);
   const { count, unit } = splitPeriod(limit.period_ms);
   return {
-    rate: number.format(limit.rate),
-    count: number.format(count),
+    rate: formatNumber(limit.rate, language, 3),
+    count: formatNumber(count, language, 3),
     unit,
-    max: number.format(limit.max_permits),
+    max: formatNumber(limit.max_permits, language, 3),
     context: limit.algorithm,
   };
 }
@@ -66,5 +66,5 @@ export function fillTime(limit: Pick<Limit, 'rate' | 'period_ms' | 'max_permits'
 /** A length of time rounded to two significant units' precision for reading: 5 s, 1.5 min, 3.2 d. */
 export function roughDuration(ms: number, language: string): { count: string; unit: PeriodUnit } {
   const fit = periodUnits.find((u) => ms >= u.ms) ?? { unit: 'ms' as const, ms: 1 };
-  return { count: new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(ms / fit.ms), unit: fit.unit };
+  return { count: formatNumber(ms / fit.ms, language, 1), unit: fit.unit };
 }
