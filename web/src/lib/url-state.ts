@@ -38,17 +38,14 @@ export function useUrlText(name: string): { value: string; onChange: (value: str
   if (fromUrl !== text.seen) setText(followed(text, fromUrl));
   useEffect(() => () => clearTimeout(timer.current), []);
 
-  const onChange = useCallback(
-    (typed: string) => {
-      setText((before) => ({ ...before, value: typed }));
-      clearTimeout(timer.current);
-      timer.current = setTimeout(() => {
-        setText((before) => sentOff(before, typed.trim()));
-        set({ [name]: typed.trim() });
-      }, pause);
-    },
-    [name, set],
-  );
+  const onChange = (typed: string) => {
+    setText((before) => ({ ...before, value: typed }));
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      setText((before) => sentOff(before, typed.trim()));
+      set({ [name]: typed.trim() });
+    }, pause);
+  };
   return { value: text.value, onChange };
 }
 

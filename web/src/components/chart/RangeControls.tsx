@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay, IconZoomIn, IconZoomOut, IconZoomReset } from '@tabler/icons-react';
+import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Span } from './chart-options';
 import { ranges, type Range } from './series';
 
 interface RangeControlsProps {
@@ -9,17 +9,16 @@ interface RangeControlsProps {
   onRange: (range: Range) => void;
   paused: boolean;
   onPause: (paused: boolean) => void;
-  /** What the chart shows now, zoomed or not. */
-  shown: Span;
   zoomed: boolean;
-  onZoom: (span: Span | null) => void;
+  /** Null shows the whole range. */
+  onZoom: (span: null) => void;
+  /** Shows so many times as much detail. */
+  onZoomBy: (factor: number) => void;
 }
 
 /** Which time the chart shows. Zooming is also done by dragging over the chart; these are its keys. */
-export function RangeControls({ range, onRange, paused, onPause, shown, zoomed, onZoom }: RangeControlsProps) {
+export const RangeControls = memo(function RangeControls({ range, onRange, paused, onPause, zoomed, onZoom, onZoomBy }: RangeControlsProps) {
   const { t } = useTranslation();
-  const [from, to] = shown;
-  const quarter = (to - from) / 4;
   return (
     <Group gap="xs">
       <SegmentedControl
@@ -30,12 +29,12 @@ export function RangeControls({ range, onRange, paused, onPause, shown, zoomed, 
         data={ranges.map((value) => ({ value, label: t(`range.${value}`) }))}
       />
       <Group gap={4} wrap="nowrap">
-        <IconButton label={t('live.zoomIn')} icon={<IconZoomIn size={16} aria-hidden />} onClick={() => onZoom([from + quarter, to - quarter])} />
+        <IconButton label={t('live.zoomIn')} icon={<IconZoomIn size={16} aria-hidden />} onClick={() => onZoomBy(2)} />
         <IconButton
           label={t('live.zoomOut')}
           icon={<IconZoomOut size={16} aria-hidden />}
           disabled={!zoomed}
-          onClick={() => onZoom([from - 2 * quarter, to + 2 * quarter])}
+          onClick={() => onZoomBy(1 / 2)}
         />
         <IconButton label={t('live.zoomReset')} icon={<IconZoomReset size={16} aria-hidden />} disabled={!zoomed} onClick={() => onZoom(null)} />
       </Group>
@@ -49,7 +48,7 @@ export function RangeControls({ range, onRange, paused, onPause, shown, zoomed, 
       </Button>
     </Group>
   );
-}
+});
 
 interface IconButtonProps {
   label: string;

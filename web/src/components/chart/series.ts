@@ -41,7 +41,7 @@ export type LimitAt = (second: number) => number | null;
 export function toSamples(rows: readonly UsageRow[], stepMinutes: number, nowSecond: number, span: number, limitAt: LimitAt): Sample[] {
   const step = stepMinutes * 60;
   const sums = new Map<number, UsageTotals>();
-  for (const row of rows) sums.set(row.minute, add(sums.get(row.minute), row));
+  for (const row of rows) add(sums, row.minute, row);
   const last = Math.floor(nowSecond / step) * step;
   const samples: Sample[] = [];
   for (let at = last - (Math.round(span / step) - 1) * step; at <= last; at += step) {
@@ -58,12 +58,16 @@ export function toSamples(rows: readonly UsageRow[], stepMinutes: number, nowSec
   return samples;
 }
 
-function add(sum: UsageTotals | undefined, row: UsageTotals): UsageTotals {
-  return {
-    granted: (sum?.granted ?? 0) + row.granted,
-    limited: (sum?.limited ?? 0) + row.limited,
-    shadow_limited: (sum?.shadow_limited ?? 0) + row.shadow_limited,
-  };
+/** Adds to the sum that is kept under a key, in place: a day of several apps has thousands of rows. */
+function add<K>(sums: Map<K, UsageTotals>, key: K, { granted, limited, shadow_limited }: UsageTotals): void {
+  const sum = sums.get(key);
+  if (sum === undefined) {
+    sums.set(key, { granted, limited, shadow_limited });
+    return;
+  }
+  sum.granted += granted;
+  sum.limited += limited;
+  sum.shadow_limited += shadow_limited;
 }
 
 export interface AppShare extends UsageTotals {
@@ -80,7 +84,7 @@ export function asked(sum: UsageTotals): number {
 /** What each app asked for, the greatest first. */
 export function shares(rows: readonly UsageRow[]): AppShare[] {
   const sums = new Map<string, UsageTotals>();
-  for (const row of rows) sums.set(row.app, add(sums.get(row.app), row));
+  for (const row of rows) add(sums, row.app, row);
   const all = [...sums.values()].reduce((total, sum) => total + asked(sum), 0);
   return [...sums]
     .map(([app, sum]) => ({ app, ...sum, share: all > 0 ? asked(sum) / all : 0 }))
@@ -98,12 +102,15 @@ const minute = 60; // s
 
 /** The limit that was in force at each instant, by the changes (newest first) that are known. */
 export function limitHistory(present: Limit & { partition: string; mode: string }, changes: readonly Change[]): LimitAt {
-  const known = changes.filter((change) => change.after !== null || change.before !== null);
+  type Definition = (Limit & { partition: string; mode: string }) | null;
+  const known = changes
+    .filter((change) => change.after !== null || change.before !== null)
+    .map(({ at, before, after }) => ({ from: Date.parse(at) / 1000, before: lineOf(before as Definition), after: lineOf(after as Definition) }));
+  const oldest = known.at(-1);
+  const earliest = oldest ? oldest.before : lineOf(present);
   return (second) => {
-    const inForce = known.find((change) => Date.parse(change.at) / 1000 <= second);
-    const oldest = known.at(-1);
-    const was = inForce ? inForce.after : oldest ? oldest.before : present;
-    return lineOf(was as (Limit & { partition: string; mode: string }) | null);
+    const inForce = known.find(({ from }) => from <= second);
+    return inForce ? inForce.after : earliest;
   };
 }
 

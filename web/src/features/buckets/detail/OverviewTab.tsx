@@ -1,9 +1,10 @@
 import { Anchor, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
 import { allApps, isKeyed } from '@/lib/definition';
+import type { Range, UsageRow } from '@/components/chart/series';
 import { RelativeTime } from '@/components/RelativeTime';
 import { LivePanel } from '@/features/buckets/live/LivePanel';
 import { useChart } from '@/features/buckets/live/use-chart';
@@ -13,18 +14,41 @@ import { Instances } from './Instances';
 import { LimitedKeys } from './LimitedKeys';
 import { OpenAlerts } from './OpenAlerts';
 
+// A sample comes every second, and changes the live panel alone.
+const Above = memo(function Above({ bucket }: { bucket: Bucket }) {
+  return (
+    <>
+      <OpenAlerts bucket={bucket.name} />
+      <FirstCall bucket={bucket} />
+    </>
+  );
+});
+
 /** What happens in the bucket now, and whose it is. */
 export function OverviewTab({ bucket }: { bucket: Bucket }) {
-  const { t } = useTranslation();
   const chart = useChart(bucket);
   return (
     <Stack gap="lg">
-      <OpenAlerts bucket={bucket.name} />
-      <FirstCall bucket={bucket} />
+      <Above bucket={bucket} />
       <LivePanel bucket={bucket} chart={chart} />
+      <Below bucket={bucket} rows={chart.usage.data?.items} range={chart.range} />
+    </Stack>
+  );
+}
+
+interface BelowProps {
+  bucket: Bucket;
+  rows: readonly UsageRow[] | undefined;
+  range: Range;
+}
+
+const Below = memo(function Below({ bucket, rows, range }: BelowProps) {
+  const { t } = useTranslation();
+  return (
+    <>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <AppShares rows={chart.usage.data?.items} range={chart.range} />
-        {isKeyed(bucket.partition) && <LimitedKeys bucket={bucket} range={chart.range} />}
+        <AppShares rows={rows} range={range} />
+        {isKeyed(bucket.partition) && <LimitedKeys bucket={bucket} range={range} />}
         {!isKeyed(bucket.partition) && <Instances bucket={bucket} />}
       </SimpleGrid>
       {isKeyed(bucket.partition) && <Instances bucket={bucket} />}
@@ -47,9 +71,9 @@ export function OverviewTab({ bucket }: { bucket: Bucket }) {
       {bucket.description && (
         <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{bucket.description}</Text>
       )}
-    </Stack>
+    </>
   );
-}
+});
 
 function Fact({ title, children }: { title: string; children: ReactNode }) {
   return (

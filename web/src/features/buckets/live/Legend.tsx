@@ -1,4 +1,5 @@
 import { Group, Text, useComputedColorScheme } from '@mantine/core';
+import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
 import { limitKind } from '@/lib/definition';
@@ -7,7 +8,7 @@ import { palette } from '@/components/chart/chart-options';
 import { LineEntry } from '@/components/chart/LineEntry';
 
 /** Names the lines of the chart by stroke as well as by colour. */
-export function Legend({ bucket, limit }: { bucket: Bucket; limit: number | null }) {
+export const Legend = memo(function Legend({ bucket, limit }: { bucket: Bucket; limit: number | null }) {
   const { t, i18n } = useTranslation();
   const context = limitKind(bucket.algorithm);
   const colors = palette[useComputedColorScheme('light')];
@@ -24,4 +25,4 @@ export function Legend({ bucket, limit }: { bucket: Bucket; limit: number | null
       )}
     </Group>
   );
-}
+});

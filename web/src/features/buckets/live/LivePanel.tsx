@@ -1,6 +1,6 @@
 import { Anchor, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, memo, Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Bucket, Change } from '@/lib/api/types';
@@ -37,9 +37,9 @@ export function LivePanel({ bucket, chart }: { bucket: Bucket; chart: ReturnType
           onRange={chart.setRange}
           paused={chart.paused}
           onPause={chart.setPaused}
-          shown={chart.shown}
           zoomed={chart.zoom !== null}
           onZoom={chart.setZoom}
+          onZoomBy={chart.zoomBy}
         />
       </Group>
       <Figures bucket={bucket} live={live} />
@@ -66,7 +66,7 @@ export function LivePanel({ bucket, chart }: { bucket: Bucket; chart: ReturnType
 const changesShown = 5;
 
 /** The chart's change markers in words. */
-function Changed({ bucket, changes }: { bucket: Bucket; changes: Change[] }) {
+const Changed = memo(function Changed({ bucket, changes }: { bucket: Bucket; changes: Change[] }) {
   const { t } = useTranslation();
   if (changes.length === 0) return null;
   return (
@@ -84,7 +84,7 @@ function Changed({ bucket, changes }: { bucket: Bucket; changes: Change[] }) {
       {changes.length > changesShown && ` ${t('common.more', { count: changes.length - changesShown })}`}
     </Text>
   );
-}
+});
 
 /** Redis has a revision that the page does not show yet: ask for the bucket again. */
 function useFollowRevision(bucket: Bucket, inRedis: number | undefined) {

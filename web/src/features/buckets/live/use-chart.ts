@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
@@ -36,12 +36,50 @@ export function useChart(bucket: Bucket) {
   const samples = useMemo(() => (range === 'live' ? joined(past, live.samples) : past), [range, past, live.samples]);
 
   const end = samples.at(-1)?.at ?? usage.dataUpdatedAt / 1000;
-  const whole: Span = [end - seconds, end];
+  const latestEnd = useRef(end);
+  useEffect(() => {
+    latestEnd.current = end;
+  }, [end]);
   const markers = useMemo(
     (): Marker[] => known.map((change) => ({ at: Date.parse(change.at) / 1000, label: t('live.marker', { revision: change.revision }) })),
     [known, t],
   );
+  const since = known.filter((change) => Date.parse(change.at) / 1000 >= end - seconds).length;
+  const changed = useMemo(() => known.slice(0, since), [known, since]); // newest first
 
+  const setRange = useCallback(
+    (next: Range) => {
+      setZoom(null);
+      set({ range: next === 'live' ? '' : next });
+    },
+    [set],
+  );
+  const pause = useCallback(
+    (next: boolean) => {
+      setPaused(next);
+      if (!next && range === 'live') setZoom(null);
+    },
+    [range],
+  );
+  const look = useCallback(
+    (span: Span | null) => {
+      const wider = span !== null && span[1] - span[0] >= seconds;
+      setZoom(wider ? null : span);
+      // A look at a part of what runs on would run away.
+      if (range === 'live' && span !== null) setPaused(true);
+    },
+    [range, seconds],
+  );
+  const zoomBy = useCallback(
+    (factor: number) => {
+      const [from, to] = zoom ?? [latestEnd.current - seconds, latestEnd.current];
+      const less = ((to - from) * (1 - 1 / factor)) / 2;
+      look([from + less, to - less]);
+    },
+    [zoom, look, seconds],
+  );
+
+  // The functions stay the same from sample to sample, so that the controls need not be drawn again.
   return {
     range,
     seconds,
@@ -49,23 +87,12 @@ export function useChart(bucket: Bucket) {
     live,
     usage,
     markers,
-    changed: known.filter((change) => Date.parse(change.at) / 1000 >= whole[0]),
+    changed,
     paused,
     zoom,
-    shown: zoom ?? whole,
-    setRange: (next: Range) => {
-      setZoom(null);
-      set({ range: next === 'live' ? '' : next });
-    },
-    setPaused: (next: boolean) => {
-      setPaused(next);
-      if (!next && range === 'live') setZoom(null);
-    },
-    // A look at a part of what runs on would run away.
-    setZoom: (span: Span | null) => {
-      const wider = span !== null && span[1] - span[0] >= seconds;
-      setZoom(wider ? null : span);
-      if (range === 'live' && span !== null) setPaused(true);
-    },
+    setRange,
+    setPaused: pause,
+    setZoom: look,
+    zoomBy,
   };
 }
