@@ -49,7 +49,7 @@ function spent(tasks: readonly Task[], from: number, to: number): Cost {
 async function answers(browser: Browser, page: Page, count: number): Promise<Cost[]> {
   const { tasks, marks } = await traceTasks(browser, page, async () => {
     for (let i = 0; i < count; i++) {
-      await page.waitForResponse(async (response) => response.url().includes('/usage?range=24h') && (await response.finished()) === null);
+      await page.waitForResponse(async (response) => response.url().includes('/usage?') && (await response.finished()) === null);
     }
     await page.evaluate((ms) => new Promise((resolve) => setTimeout(resolve, 2 * ms)), after);
   });
@@ -57,7 +57,7 @@ async function answers(browser: Browser, page: Page, count: number): Promise<Cos
     began: performance.getEntriesByName('bench-present')[0]?.startTime ?? NaN,
     ended: performance
       .getEntriesByType('resource')
-      .filter((entry): entry is PerformanceResourceTiming => entry.name.includes('/usage?range=24h'))
+      .filter((entry): entry is PerformanceResourceTiming => entry.name.includes('/usage?'))
       .map(({ responseStart, responseEnd }) => ({ responseStart, responseEnd })),
   }));
   const offset = (marks.find(({ name }) => name === 'bench-present')?.at ?? NaN) - began;
