@@ -1,6 +1,6 @@
 import { Checkbox, Skeleton, Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconArrowsSort } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './DataTable.module.css';
 
@@ -44,9 +44,11 @@ const skeletonRows = 6;
 
 /**
  * The console's one table. On narrow screens every row becomes a card; the roles are written out because a table that
- * is displayed as blocks is no table to some browsers.
+ * is displayed as blocks is no table to some browsers. It is drawn again only when something that it is given changes.
  */
-export function DataTable<T>({ label, columns, rows, rowId, sort, onSort, selection }: DataTableProps<T>) {
+export const DataTable = memo(PlainTable) as typeof PlainTable;
+
+function PlainTable<T>({ label, columns, rows, rowId, sort, onSort, selection }: DataTableProps<T>) {
   return (
     <Table className={classes.table} role="table" aria-label={label} aria-busy={rows === undefined} verticalSpacing="sm">
       <Table.Thead role="rowgroup" className={classes.head}>

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useReducer, useRef } from 'react';
 import { useSearchParams } from 'react-router';
 
 /** Sets or, with "", removes search parameters; a changed filter starts at the first page again. */
@@ -32,17 +32,18 @@ export function useUrlText(name: string): { value: string; onChange: (value: str
   const [params] = useSearchParams();
   const set = useUrlSet();
   const fromUrl = params.get(name) ?? '';
-  const [text, setText] = useState<UrlText>({ value: fromUrl, seen: fromUrl, sent: [] });
+  // A reducer, since React works out a state's updater ahead from what an interrupted render left, whose URL is not shown yet.
+  const [text, dispatch] = useReducer(step, { value: fromUrl, seen: fromUrl, sent: [] });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
-  if (fromUrl !== text.seen) setText(followed(text, fromUrl));
+  if (fromUrl !== text.seen) dispatch({ seen: fromUrl });
   useEffect(() => () => clearTimeout(timer.current), []);
 
   const onChange = (typed: string) => {
-    setText((before) => ({ ...before, value: typed }));
+    dispatch({ typed });
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
-      setText((before) => sentOff(before, typed.trim()));
+      dispatch({ sent: typed.trim() });
       set({ [name]: typed.trim() });
     }, pause);
   };
@@ -58,12 +59,12 @@ interface UrlText {
   sent: readonly string[];
 }
 
-function sentOff(text: UrlText, written: string): UrlText {
-  return written === (text.sent.at(-1) ?? text.seen) ? text : { ...text, sent: [...text.sent, written] };
-}
+type Step = { typed: string } | { sent: string } | { seen: string };
 
-/** The URL changed: by this input some time ago, or by other means (back button, a cleared filter), which it follows. */
-function followed({ value, sent }: UrlText, fromUrl: string): UrlText {
-  const at = sent.indexOf(fromUrl);
-  return at < 0 ? { value: fromUrl, seen: fromUrl, sent: [] } : { value, seen: fromUrl, sent: sent.slice(at + 1) };
+function step(text: UrlText, now: Step): UrlText {
+  if ('typed' in now) return { ...text, value: now.typed };
+  if ('sent' in now) return now.sent === (text.sent.at(-1) ?? text.seen) ? text : { ...text, sent: [...text.sent, now.sent] };
+  // The URL changed: by this input some time ago, or by other means (back button, a cleared filter), which it follows.
+  const at = text.sent.indexOf(now.seen);
+  return at < 0 ? { value: now.seen, seen: now.seen, sent: [] } : { value: text.value, seen: now.seen, sent: text.sent.slice(at + 1) };
 }

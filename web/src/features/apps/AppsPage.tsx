@@ -1,5 +1,7 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { IconApps, IconFilterOff, IconPlus } from '@tabler/icons-react';
+import type { TFunction } from 'i18next';
+import { useCallback, useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
@@ -29,9 +31,12 @@ export function AppsPage() {
     sort: params.get('sort') ?? 'name',
   };
   const apps = useApps(query);
-  const columns = useColumns();
+  // Rows are drawn while there is time for it: whoever types need not wait for them.
+  const data = useDeferredValue(apps.data);
+  const columns = useMemo(() => appColumns(t), [t]);
+  const sortBy = useCallback((sort: string) => set({ sort: sort === 'name' ? '' : sort }), [set]);
   const narrowed = Boolean(query.search || query.cursor);
-  const empty = apps.data?.items.length === 0;
+  const empty = data?.items.length === 0;
   return (
     <>
       <PageHeader
@@ -72,10 +77,10 @@ export function AppsPage() {
         <DataTable
           label={t('apps.title')}
           columns={columns}
-          rows={apps.data?.items}
-          rowId={(app) => app.name}
+          rows={data?.items}
+          rowId={appName}
           sort={query.sort}
-          onSort={(sort) => set({ sort: sort === 'name' ? '' : sort })}
+          onSort={sortBy}
         />
       )}
       <CursorPager next={apps.data?.next || undefined} />
@@ -84,8 +89,9 @@ export function AppsPage() {
   );
 }
 
-function useColumns(): Column<App>[] {
-  const { t } = useTranslation();
+const appName = ({ name }: App) => name;
+
+function appColumns(t: TFunction): Column<App>[] {
   return [
     {
       id: 'name',

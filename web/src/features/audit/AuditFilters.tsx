@@ -1,5 +1,5 @@
 import { Group, Select, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { useUserNames } from '@/lib/api/names';
@@ -10,12 +10,10 @@ import { actions, targetKinds } from '@/lib/actions';
 /** The filters of the audit log. */
 export function AuditFilters() {
   const { t } = useTranslation();
-  const [userSearch, setUserSearch] = useState('');
-  const users = useUserNames(userSearch);
   const target = useUrlText('target');
   return (
     <Group mb="md" gap="sm" align="flex-end" role="search" aria-label={t('audit.filters')}>
-      <UrlSelect param="actor" label={t('field.actor')} options={[...(users.data ?? []), 'system']} onSearch={setUserSearch} />
+      <ActorSelect />
       <UrlSelect
         param="action"
         label={t('field.action')}
@@ -38,6 +36,14 @@ export function AuditFilters() {
       <UrlDate param="to" label={t('audit.to')} />
     </Group>
   );
+}
+
+/** What is typed into it draws no other filter anew. */
+function ActorSelect() {
+  const { t } = useTranslation();
+  const [search, setSearch] = useState('');
+  const users = useDeferredValue(useUserNames(search).data);
+  return <UrlSelect param="actor" label={t('field.actor')} options={[...(users ?? []), 'system']} onSearch={setSearch} />;
 }
 
 interface UrlSelectProps {

@@ -1,6 +1,7 @@
 import { Anchor, Button, Card, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Change } from '@/lib/api/types';
@@ -13,7 +14,7 @@ import { reasonText } from '@/components/reason-text';
 import { RelativeTime } from '@/components/RelativeTime';
 
 /** One row of the audit log; its difference opens beneath it. */
-export function ChangeRow({ change }: { change: Change }) {
+export const ChangeRow = memo(function ChangeRow({ change }: { change: Change }) {
   const { t } = useTranslation();
   const [opened, { toggle }] = useDisclosure();
   const hasDiff = change.before !== null || change.after !== null;
@@ -58,7 +59,7 @@ export function ChangeRow({ change }: { change: Change }) {
       </Card>
     </li>
   );
-}
+});
 
 function Details({ change, hasDiff }: { change: Change; hasDiff: boolean }) {
   const { t, i18n } = useTranslation();

@@ -1,5 +1,5 @@
 import { Group, Select } from '@mantine/core';
-import { useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { useAppNames, useUserNames } from '@/lib/api/names';
@@ -11,23 +11,17 @@ import { useLabelNames } from '@/features/buckets/api/labels';
 /** Search and filters of the bucket list. */
 export function BucketFilters() {
   const { t } = useTranslation();
-  const [appSearch, setAppSearch] = useState('');
-  const [ownerSearch, setOwnerSearch] = useState('');
-  const [labelSearch, setLabelSearch] = useState('');
-  const labels = useLabelNames(labelSearch);
-  const apps = useAppNames(appSearch);
-  const owners = useUserNames(ownerSearch);
   return (
     <Group mb="md" gap="sm" align="flex-end" role="search" aria-label={t('buckets.filters')}>
       <SearchInput label={t('buckets.search')} />
-      <UrlSelect param="app" label={t('field.app')} options={apps.data ?? []} onSearch={setAppSearch} />
-      <UrlSelect param="owner" label={t('field.owner')} options={owners.data ?? []} onSearch={setOwnerSearch} />
+      <FoundSelect param="app" label={t('field.app')} useFound={useAppNames} />
+      <FoundSelect param="owner" label={t('field.owner')} useFound={useUserNames} />
       <UrlSelect
         param="mode"
         label={t('field.mode')}
         options={modes.map((mode) => ({ value: mode, label: t(`mode.${mode}.name`) }))}
       />
-      <UrlSelect param="label" label={t('field.label')} options={labels.data ?? []} onSearch={setLabelSearch} />
+      <FoundSelect param="label" label={t('field.label')} useFound={useLabelNames} />
       <UrlSelect
         param="sync"
         label={t('field.sync')}
@@ -37,10 +31,26 @@ export function BucketFilters() {
   );
 }
 
+interface FoundSelectProps {
+  param: string;
+  label: string;
+  /** Asks the server for what contains a text. */
+  useFound: (search: string) => { data: string[] | undefined };
+}
+
+/** A filter whose options the server finds. What is typed into it draws no other filter anew. */
+function FoundSelect({ param, label, useFound }: FoundSelectProps) {
+  const [search, setSearch] = useState('');
+  const { data = none } = useFound(useDeferredValue(search));
+  return <UrlSelect param={param} label={label} options={useDeferredValue(data)} onSearch={setSearch} />;
+}
+
+const none: string[] = [];
+
 interface UrlSelectProps {
   param: string;
   label: string;
-  options: (string | { value: string; label: string })[];
+  options: readonly (string | { value: string; label: string })[];
   onSearch?: (text: string) => void;
 }
 

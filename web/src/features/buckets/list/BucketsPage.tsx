@@ -1,5 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
+import { useCallback, useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
@@ -21,6 +22,7 @@ import { useHiddenColumns } from './shown-columns';
 import { useSelection } from './use-selection';
 
 const defaultSort = 'name';
+const bucketName = ({ name }: { name: string }) => name;
 
 /** All buckets that one may see. Search, filters, order and page are in the URL. */
 export function BucketsPage() {
@@ -43,11 +45,15 @@ export function BucketsPage() {
   const buckets = useBuckets(query);
   const all = useBucketColumns();
   const { hidden, toggle } = useHiddenColumns();
-  const columns = all.filter((column) => !hidden.includes(column.id));
+  const columns = useMemo(() => all.filter((column) => !hidden.includes(column.id)), [all, hidden]);
   const narrowed = Boolean(query.search || query.app || query.owner || query.mode || query.label || query.sync || query.cursor);
-  const rows = buckets.data?.items ?? (buckets.data ? [] : undefined);
+  // Rows are drawn while there is time for it: whoever types need not wait for them.
+  const data = useDeferredValue(buckets.data);
+  const rows = useMemo(() => data?.items ?? (data ? [] : undefined), [data]);
   const empty = rows?.length === 0;
   const selection = useSelection(JSON.stringify({ ...query, sort: '', cursor: '' }));
+  const shownSelection = useMemo(() => rowSelection(selection, rows ?? [], t), [selection, rows, t]);
+  const sortBy = useCallback((sort: string) => set({ sort: sort === defaultSort ? '' : sort }), [set]);
   const next = buckets.data?.next || undefined;
 
   return (
@@ -89,10 +95,10 @@ export function BucketsPage() {
           label={t('buckets.title')}
           columns={columns}
           rows={rows}
-          rowId={(bucket) => bucket.name}
+          rowId={bucketName}
           sort={query.sort}
-          onSort={(sort) => set({ sort: sort === defaultSort ? '' : sort })}
-          selection={rowSelection(selection, rows ?? [], t)}
+          onSort={sortBy}
+          selection={shownSelection}
         />
       )}
       <CursorPager next={next} />

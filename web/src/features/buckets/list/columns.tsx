@@ -1,4 +1,6 @@
 import { Anchor, Group, Text } from '@mantine/core';
+import type { TFunction } from 'i18next';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
@@ -16,6 +18,10 @@ const namesShown = 2;
 /** The columns of the bucket list. */
 export function useBucketColumns(): Column<Bucket>[] {
   const { t } = useTranslation();
+  return useMemo(() => bucketColumns(t), [t]);
+}
+
+function bucketColumns(t: TFunction): Column<Bucket>[] {
   return [
     { id: 'name', header: t('field.name'), sort: 'name', heading: true, cell: (bucket) => <NameCell bucket={bucket} /> },
     { id: 'limit', header: t('field.limit'), cell: (bucket) => <LimitCell bucket={bucket} /> },

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Bucket } from '@/lib/api/types';
 import { bulkMost } from '@/features/buckets/api/bulk';
 
@@ -11,26 +11,42 @@ const none: Chosen = new Map();
  * it is saved. The picks last from page to page; other filters, told by `scope`, begin with none.
  */
 export function useSelection(scope: string) {
-  const [state, setState] = useState({ scope, chosen: none, anchor: '' });
-  const { chosen, anchor } = state.scope === scope ? state : { chosen: none, anchor: '' };
-  const put = (next: Chosen, nextAnchor = '') => setState({ scope, chosen: next, anchor: nextAnchor });
+  const [state, setState] = useState<State>({ scope, chosen: none, anchor: '' });
+  const { chosen } = within(scope, state);
+  // The functions stay the same while the scope does: rows that did not change need not be drawn again.
+  const acts = useMemo(() => {
+    const put = (next: (before: Chosen, anchor: string) => Chosen, nextAnchor = '') =>
+      setState((before) => {
+        const now = within(scope, before);
+        return { scope, chosen: next(now.chosen, now.anchor), anchor: nextAnchor };
+      });
+    return {
+      /** Picks or drops a row, and with `range` all between it and the one before. */
+      toggle: (rows: readonly Bucket[], bucket: Bucket, range: boolean) =>
+        put((before, anchor) => {
+          const at = rows.findIndex(({ name }) => name === bucket.name);
+          const from = range ? rows.findIndex(({ name }) => name === anchor) : -1;
+          const meant = from < 0 ? [bucket] : rows.slice(Math.min(at, from), Math.max(at, from) + 1);
+          return changed(before, meant, !before.has(bucket.name));
+        }, bucket.name),
+      toggleAll: (rows: readonly Bucket[], on: boolean) => put((before) => changed(before, rows, on)),
+      replace: (buckets: readonly Bucket[]) => put(() => changed(none, buckets, true)),
+      drop: (names: readonly string[]) => put((before) => new Map([...before].filter(([name]) => !names.includes(name)))),
+      clear: () => put(() => none),
+    };
+  }, [scope]);
+  return useMemo(() => ({ chosen, ...acts }), [chosen, acts]);
+}
 
-  /** Picks or drops a row, and with `range` all between it and the one before. */
-  function toggle(rows: readonly Bucket[], bucket: Bucket, range: boolean) {
-    const at = rows.findIndex(({ name }) => name === bucket.name);
-    const from = range ? rows.findIndex(({ name }) => name === anchor) : -1;
-    const meant = from < 0 ? [bucket] : rows.slice(Math.min(at, from), Math.max(at, from) + 1);
-    put(changed(chosen, meant, !chosen.has(bucket.name)), bucket.name);
-  }
+interface State {
+  scope: string;
+  chosen: Chosen;
+  /** The row that was picked or dropped last. */
+  anchor: string;
+}
 
-  return {
-    chosen,
-    toggle,
-    toggleAll: (rows: readonly Bucket[], on: boolean) => put(changed(chosen, rows, on)),
-    replace: (buckets: readonly Bucket[]) => put(changed(none, buckets, true)),
-    drop: (names: readonly string[]) => put(new Map([...chosen].filter(([name]) => !names.includes(name)))),
-    clear: () => put(none),
-  };
+function within(scope: string, state: State): State {
+  return state.scope === scope ? state : { scope, chosen: none, anchor: '' };
 }
 
 export type Selection = ReturnType<typeof useSelection>;
