@@ -30,7 +30,7 @@ export function NamesPicker({ options, value = [], onChange, onSearch, placehold
       searchable
       hidePickedOptions
       clearable
-      limit={100}
+      limit={25} // a longer list takes long to draw, and the search finds the others
       maxDropdownHeight={260}
       nothingFoundMessage={t('picker.nothing')}
       clearButtonProps={{ 'aria-label': t('common.clear') }}

@@ -11,7 +11,7 @@ export function useUserNames(search: string) {
   });
 }
 
-const most = 100; // apps offered at once; the search finds the others
+const most = 25; // apps offered at once: a list of hundreds takes long to draw, and the search finds the others
 
 /** Names of the apps that one may see, and that contain `search`. */
 export function useAppNames(search: string) {
