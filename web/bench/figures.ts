@@ -14,8 +14,9 @@ export interface Figure {
 
 const kind = 'figure';
 
-/** Hands a figure of the running part to the report. */
+/** Prints a figure of the running part, and hands it to the report. */
 export function tell(figure: Figure): void {
+  console.log(`  ${line(figure)}`);
   test.info().annotations.push({ type: kind, description: JSON.stringify(figure) });
 }
 
@@ -35,4 +36,19 @@ export function tellRuns(what: string, values: readonly number[], bar: number, n
 /** The bucket whose chart is measured: a day of usage by four apps, and traffic now. */
 export function watchedBucket(): string {
   return process.env.HEADGATE_BENCH_BUCKET ?? '';
+}
+
+/** Whether a figure keeps its bar. */
+export function kept({ value, bar }: Figure): boolean {
+  return value <= bar;
+}
+
+/** A value with its unit. */
+export function amount(value: number, unit: string): string {
+  return `${value.toFixed(Math.abs(value) < 100 && !Number.isInteger(value) ? 1 : 0)}${unit && ` ${unit}`}`;
+}
+
+function line(figure: Figure): string {
+  const { what, value, unit, bar, note } = figure;
+  return `${kept(figure) ? 'PASS' : 'MISS'}  ${what.padEnd(62)} ${amount(value, unit).padStart(10)}   bar ${amount(bar, unit).padStart(9)}${note ? `   ${note}` : ''}`;
 }

@@ -42,7 +42,8 @@ export async function traceTasks(browser: Browser, page: Page, work: () => Promi
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
   const marked = traceEvents.find(({ name, cat }) => name === present && cat.includes('user_timing'));
   if (!marked) throw new Error('the trace lacks the page');
-  const own = traceEvents.filter(({ pid, tid }) => pid === marked.pid && tid === marked.tid);
+  // What comes before the mark is the beginning of the trace itself.
+  const own = traceEvents.filter(({ pid, tid, ts }) => pid === marked.pid && tid === marked.tid && ts >= marked.ts);
   return {
     tasks: own.filter(({ name, ph }) => name === 'RunTask' && ph === 'X').map(({ ts, dur = 0, tdur = 0 }) => ({ at: ts / 1000, took: dur / 1000, computed: tdur / 1000 })),
     marks: own.filter(({ cat }) => cat.includes('user_timing')).map(({ name, ts }) => ({ name, at: ts / 1000 })),

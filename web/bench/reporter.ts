@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
 import type { FullResult, Reporter, Suite, TestCase, TestResult } from '@playwright/test/reporter';
-import { figuresOf, type Figure } from './figures';
+import { amount, figuresOf, kept, type Figure } from './figures';
 
 interface Part {
   name: string;
@@ -37,9 +37,7 @@ export default class FigureReporter implements Reporter {
 
   onTestEnd(test: TestCase, result: TestResult): void {
     this.chromium = result.annotations.find(({ type }) => type === 'browser')?.description ?? this.chromium;
-    const figures = figuresOf(result.annotations);
-    this.parts.push({ name: test.title, figures });
-    for (const figure of figures) console.log(`  ${line(figure)}`);
+    this.parts.push({ name: test.title, figures: figuresOf(result.annotations) });
     for (const error of result.errors) console.log(`  NOT MEASURED: ${error.message ?? error.value ?? 'no reason given'}`);
   }
 
@@ -78,17 +76,4 @@ export default class FigureReporter implements Reporter {
     ];
     writeFileSync(document, `${old.slice(0, from)}${begin}\n\n${figures.join('\n')}\n\n${old.slice(to)}`);
   }
-}
-
-function kept({ value, bar }: Figure): boolean {
-  return value <= bar;
-}
-
-function amount(value: number, unit: string): string {
-  return `${value.toFixed(Math.abs(value) < 100 && !Number.isInteger(value) ? 1 : 0)}${unit && ` ${unit}`}`;
-}
-
-function line(figure: Figure): string {
-  const { what, value, unit, bar, note } = figure;
-  return `${kept(figure) ? 'PASS' : 'MISS'}  ${what.padEnd(62)} ${amount(value, unit).padStart(10)}   bar ${amount(bar, unit).padStart(9)}${note ? `   ${note}` : ''}`;
 }
