@@ -31,8 +31,8 @@ export function AppsPage() {
     sort: params.get('sort') ?? 'name',
   };
   const apps = useApps(query);
-  // Rows are drawn while there is time for it: whoever types need not wait for them.
-  const data = useDeferredValue(apps.data);
+  // The first rows are drawn at once, others while there is time for it: whoever types need not wait for them.
+  const data = useDeferredValue(apps.data) ?? apps.data;
   const columns = useMemo(() => appColumns(t), [t]);
   const sortBy = useCallback((sort: string) => set({ sort: sort === 'name' ? '' : sort }), [set]);
   const narrowed = Boolean(query.search || query.cursor);

@@ -42,8 +42,8 @@ function Audit() {
   };
   const changes = useChanges({ ...filters, cursor: get('cursor') });
   const narrowed = Object.keys(noFilters).some((name) => get(name) !== '') || get('cursor') !== '';
-  // Rows are drawn while there is time for it: whoever types need not wait for them.
-  const items = useDeferredValue(changes.data?.items);
+  // The first rows are drawn at once, others while there is time for it: whoever types need not wait for them.
+  const items = useDeferredValue(changes.data?.items) ?? changes.data?.items;
   return (
     <>
       <PageHeader

@@ -47,8 +47,8 @@ export function BucketsPage() {
   const { hidden, toggle } = useHiddenColumns();
   const columns = useMemo(() => all.filter((column) => !hidden.includes(column.id)), [all, hidden]);
   const narrowed = Boolean(query.search || query.app || query.owner || query.mode || query.label || query.sync || query.cursor);
-  // Rows are drawn while there is time for it: whoever types need not wait for them.
-  const data = useDeferredValue(buckets.data);
+  // The first rows are drawn at once, others while there is time for it: whoever types need not wait for them.
+  const data = useDeferredValue(buckets.data) ?? buckets.data;
   const rows = useMemo(() => data?.items ?? (data ? [] : undefined), [data]);
   const empty = rows?.length === 0;
   const selection = useSelection(JSON.stringify({ ...query, sort: '', cursor: '' }));
