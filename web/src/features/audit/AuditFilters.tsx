@@ -1,5 +1,5 @@
 import { Group, Select, TextInput } from '@mantine/core';
-import { useDeferredValue, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { useUserNames } from '@/lib/api/names';
@@ -42,7 +42,7 @@ export function AuditFilters() {
 function ActorSelect() {
   const { t } = useTranslation();
   const [search, setSearch] = useState('');
-  const users = useDeferredValue(useUserNames(search).data);
+  const users = useUserNames(search).data;
   return <UrlSelect param="actor" label={t('field.actor')} options={[...(users ?? []), 'system']} onSearch={setSearch} />;
 }
 

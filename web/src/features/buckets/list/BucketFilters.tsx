@@ -1,5 +1,5 @@
 import { Group, Select } from '@mantine/core';
-import { useDeferredValue, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { useAppNames, useUserNames } from '@/lib/api/names';
@@ -41,8 +41,8 @@ interface FoundSelectProps {
 /** A filter whose options the server finds. What is typed into it draws no other filter anew. */
 function FoundSelect({ param, label, useFound }: FoundSelectProps) {
   const [search, setSearch] = useState('');
-  const { data = none } = useFound(useDeferredValue(search));
-  return <UrlSelect param={param} label={label} options={useDeferredValue(data)} onSearch={setSearch} />;
+  const { data = none } = useFound(search);
+  return <UrlSelect param={param} label={label} options={data} onSearch={setSearch} />;
 }
 
 const none: string[] = [];
