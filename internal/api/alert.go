@@ -15,7 +15,7 @@ type AlertStore interface {
 	// SetAlertRules: CodeStale when the rules' revision is not base.
 	SetAlertRules(ctx context.Context, bucket string, base int64, rules []model.AlertRule, o model.Origin) (model.AlertBook, error)
 	// Alerts lists open alerts, then ended ones, each the newest first.
-	Alerts(ctx context.Context, q model.AlertQuery) ([]model.Alert, error)
+	Alerts(ctx context.Context, q model.AlertQuery) (model.Page[model.Alert], error)
 }
 
 // AlertRuleFields are what people edit of a rule.
@@ -57,6 +57,7 @@ type AlertRulesUpdate struct {
 type Alert struct {
 	ID        int64            `json:"id"`
 	Bucket    string           `json:"bucket"`
+	Deleted   bool             `json:"deleted" doc:"the bucket is no more; only who sees all buckets is shown such"`
 	Mine      bool             `json:"mine" doc:"one owns the bucket"`
 	Kind      model.AlertKind  `json:"kind"`
 	Percent   int              `json:"percent"`
@@ -116,19 +117,19 @@ func (s *server) setAlertRules(ctx context.Context, in *struct {
 }
 
 func (s *server) listAlerts(ctx context.Context, in *struct {
+	Paged
 	Bucket string `query:"bucket" doc:"only of this bucket"`
 	Mine   bool   `query:"mine" doc:"only of buckets that one owns"`
 	Open   bool   `query:"open" doc:"only those that are open"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"the most alerts"`
 }) (*listed[Alert], error) {
 	p := principalOf(ctx)
-	alerts, err := s.Store.Alerts(ctx, model.AlertQuery{
-		Viewer: viewer(p, auth.BucketSee), User: p.Name, Mine: in.Mine, Open: in.Open, Bucket: in.Bucket, Limit: in.Limit,
+	page, err := s.Store.Alerts(ctx, model.AlertQuery{
+		Viewer: viewer(p, auth.BucketSee), User: p.Name, Mine: in.Mine, Open: in.Open, Bucket: in.Bucket, Cursor: in.Cursor, Limit: in.Limit,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return listOf(model.Page[model.Alert]{Items: alerts}, showAlert), nil
+	return listOf(page, showAlert), nil
 }
 
 func answerAlertRules(ctx context.Context, b *model.Bucket, book *model.AlertBook) *versioned[AlertRules] {
@@ -150,7 +151,7 @@ func answerAlertRules(ctx context.Context, b *model.Bucket, book *model.AlertBoo
 
 func showAlert(a model.Alert) Alert {
 	shown := Alert{
-		ID: a.ID, Bucket: a.Bucket, Mine: a.Mine, Kind: a.Rule.Kind, Percent: a.Rule.Percent, Minutes: a.Rule.Minutes,
+		ID: a.ID, Bucket: a.Bucket, Deleted: a.Deleted, Mine: a.Mine, Kind: a.Rule.Kind, Percent: a.Rule.Percent, Minutes: a.Rule.Minutes,
 		Since: utc(a.Since), StartedAt: utc(a.StartedAt), Cause: a.Cause, Value: a.Value, Peak: a.Peak,
 	}
 	if !a.EndedAt.IsZero() {

@@ -236,7 +236,9 @@ func TestLabelsAreThoseOfSeenBuckets(t *testing.T) {
 			complete         bool
 		}{
 			{root, "", "team=blue 1, team=red 1, tier=1 1", true}, {vic, "", "team=red 1, tier=1 1", true}, {otto, "", "team=blue 1", true},
-			{nemo, "", "", true}, {root, "?search=re", "team=red 1", true}, {root, "?limit=2", "team=blue 1, team=red 1", false},
+			{nemo, "", "", true}, {root, "?search=re", "team=red 1", true},
+			{root, "?search=team%3Dred", "team=red 1", true}, {root, "?search=AM%3DB", "team=blue 1", true}, {root, "?search=team%3D", "team=blue 1, team=red 1", true},
+			{root, "?search=am%3Ded", "", true}, {root, "?search=%3D1", "tier=1 1", true}, {root, "?search=%25%3Dr", "", true}, {root, "?limit=2", "team=blue 1, team=red 1", false},
 		} {
 			if got, complete := labels(c.who, c.query); got != c.want || complete != c.complete {
 				t.Errorf("%s %s: %q %v, want %q %v", c.who, c.query, got, complete, c.want, c.complete)

@@ -21,7 +21,7 @@ type Labels struct {
 }
 
 func (s *server) bucketLabels(ctx context.Context, in *struct {
-	Search string `query:"search" doc:"part of the key or the value"`
+	Search string `query:"search" doc:"part of the key, of the value, or of both as key=value"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"499" default:"200"`
 }) (*struct{ Body Labels }, error) {
 	// One more than shown tells whether there are more.

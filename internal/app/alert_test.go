@@ -141,7 +141,7 @@ func TestLimitedTrafficIsToldToAWebhookOnceAndSoIsItsEnd(t *testing.T) {
 
 	q.at = q.at.Add(30 * time.Minute) // Redis can't be read
 	q.close(0, one, other)
-	if open, err := s.Alerts(t.Context(), model.AlertQuery{Open: true}); err != nil || len(open) != 1 || open[0].Peak < 10 {
+	if open, err := s.Alerts(t.Context(), model.AlertQuery{Open: true}); err != nil || len(open.Items) != 1 || open.Items[0].Peak < 10 {
 		t.Fatalf("open %+v, %v", open, err)
 	}
 	for range 8 {

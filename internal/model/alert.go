@@ -185,6 +185,7 @@ type AlertStep struct {
 type Alert struct {
 	ID        int64
 	Bucket    string
+	Deleted   bool // the bucket is no more
 	Mine      bool // the viewer owns the bucket
 	Rule      AlertRule
 	Since     time.Time // when the first minute of it began
@@ -204,13 +205,15 @@ type AlertBook struct {
 	Open      map[int64]Alert // by rule
 }
 
-// AlertQuery says which alerts to list: the open ones, then the ended ones, each the newest first.
+// AlertQuery says which alerts to list: the open ones, then the ended ones, each the newest first. One that ends while pages
+// are read may stand on two of them, and is left out of none. Who sees all also sees those of deleted buckets.
 type AlertQuery struct {
 	Viewer string // user name: only of buckets that this user may see; "" = sees all
 	User   string // whose buckets are Mine
 	Mine   bool   // only those
 	Open   bool   // only open ones
 	Bucket string // only of this one; "" = all
+	Cursor string // Next of the page before; "" = the first page
 	Limit  int    // 1..200; 0 = 50
 }
 

@@ -120,12 +120,44 @@ func alertBook(db *gorm.DB, bucket *bucketRow) (model.AlertBook, error) {
 	return book, err
 }
 
-// Alerts lists alerts of living buckets: the open ones, then the ended ones, each the newest first. CodeInvalid.
-func (s *Store) Alerts(ctx context.Context, q model.AlertQuery) ([]model.Alert, error) {
+// alertPlace is the place of an alert in the list.
+type alertPlace struct {
+	Ended bool  `json:"e"`
+	ID    int64 `json:"i"`
+}
+
+// listedAlert is an alert with what the list says of its bucket.
+type listedAlert struct {
+	Alert   alertRow `gorm:"embedded"`
+	Name    string
+	Deleted bool
+	Mine    bool
+}
+
+func (r *listedAlert) alert() model.Alert {
+	a := r.Alert.alert(r.Name)
+	a.Deleted, a.Mine = r.Deleted, r.Mine
+	return a
+}
+
+const ownsBucket = "EXISTS (SELECT 1 FROM bucket_owners WHERE bucket_owners.bucket_id = buckets.id AND bucket_owners.user_id = ?)"
+
+// Alerts lists alerts: the open ones, then the ended ones, each the newest first. CodeInvalid naming the field of the query.
+func (s *Store) Alerts(ctx context.Context, q model.AlertQuery) (model.Page[model.Alert], error) {
+	var page model.Page[model.Alert]
 	if err := q.Validate(); err != nil {
-		return nil, err
+		return page, err
 	}
-	found := []model.Alert{}
+	limit, cursor := limitOf(q.Limit), q.Cursor
+	q.Limit, q.Cursor = 0, ""
+	scope := cursorScope("alerts", q)
+	var place alertPlace
+	if cursor != "" {
+		if err := decodeCursor(scope, cursor, &place); err != nil {
+			return page, err
+		}
+	}
+	var rows []listedAlert
 	err := s.read(ctx, func(db *gorm.DB) error {
 		user, err := viewerID(db, q.User)
 		if err != nil {
@@ -135,36 +167,43 @@ func (s *Store) Alerts(ctx context.Context, q model.AlertQuery) ([]model.Alert, 
 		if err != nil {
 			return err
 		}
-		var rows []struct {
-			Alert alertRow `gorm:"embedded"`
-			Name  string
-			Mine  bool
-		}
-		const owned = "EXISTS (SELECT 1 FROM bucket_owners WHERE bucket_owners.bucket_id = buckets.id AND bucket_owners.user_id = ?)"
-		err = query.Select("alerts.*, buckets.name AS name, "+owned+" AS mine", user).
-			Order("alerts.open_rule IS NULL, alerts.started_at DESC, alerts.id DESC").Limit(limitOf(q.Limit)).Find(&rows).Error
-		for i := range rows {
-			alert := rows[i].Alert.alert(rows[i].Name)
-			alert.Mine = rows[i].Mine
-			found = append(found, alert)
-		}
-		return err
+		return place.after(query).Select("alerts.*, buckets.name AS name, buckets.deleted AS deleted, "+ownsBucket+" AS mine", user).
+			Order("alerts.open_rule IS NULL, alerts.id DESC").Limit(limit + 1).Find(&rows).Error
 	})
-	return found, err
+	if err != nil {
+		return page, err
+	}
+	rows, page.Next = cut(rows, limit, scope, func(r listedAlert) any { return alertPlace{r.Alert.OpenRule == nil, r.Alert.ID} })
+	page.Items = make([]model.Alert, len(rows))
+	for i := range rows {
+		page.Items[i] = rows[i].alert()
+	}
+	return page, nil
+}
+
+// after limits a query to the rows behind the place; the zero place is before all.
+func (p alertPlace) after(query *gorm.DB) *gorm.DB {
+	switch {
+	case p.ID == 0:
+		return query
+	case p.Ended:
+		return query.Where("alerts.open_rule IS NULL AND alerts.id < ?", p.ID)
+	}
+	return query.Where("(alerts.open_rule IS NULL OR alerts.id < ?)", p.ID)
 }
 
 func alertFilters(db *gorm.DB, q *model.AlertQuery, user int64, now time.Time) (*gorm.DB, error) {
-	query := db.Table("alerts").Joins("JOIN buckets ON buckets.id = alerts.bucket_id").Where("buckets.deleted = ?", false).
+	query := db.Table("alerts").Joins("JOIN buckets ON buckets.id = alerts.bucket_id").
 		Where("(alerts.ended_at IS NULL OR alerts.ended_at > ?)", now.Add(-model.AlertsKept))
 	if q.Viewer != "" {
 		id, err := viewerID(db, q.Viewer)
 		if err != nil {
 			return nil, err
 		}
-		query = seenBuckets(query, id)
+		query = seenBuckets(query, id).Where("buckets.deleted = ?", false)
 	}
 	if q.Mine {
-		query = query.Where("EXISTS (SELECT 1 FROM bucket_owners WHERE bucket_owners.bucket_id = buckets.id AND bucket_owners.user_id = ?)", user)
+		query = query.Where(ownsBucket, user)
 	}
 	if q.Open {
 		query = query.Where("alerts.open_rule IS NOT NULL")

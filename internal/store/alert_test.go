@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -79,7 +80,7 @@ func TestServersSideBySideTellOnce(t *testing.T) {
 		if started, ended := alertRows(t, d); started != 1 || ended != 1 {
 			t.Errorf("%d rows of starts, %d of ends", started, ended)
 		}
-		all := must(other.Alerts(t.Context(), model.AlertQuery{User: "alice", Mine: true}))(t)
+		all := must(other.Alerts(t.Context(), model.AlertQuery{User: "alice", Mine: true}))(t).Items
 		if len(all) != 1 || all[0].EndedAt.IsZero() || all[0].Cause != model.AlertRecovered || all[0].Peak != 80 || !all[0].Mine || !all[0].Since.Equal(time.Unix(60_000, 0)) {
 			t.Errorf("%+v", all)
 		}
@@ -154,5 +155,58 @@ func TestRulesThatCannotBeMeasuredAreRefusedByField(t *testing.T) {
 		}
 		_, err = s.SetAlertRules(t.Context(), "keyed", 1, make([]model.AlertRule, model.AlertRulesBound+1), byAlice)
 		wantCode(t, err, model.CodeInvalid, "rules")
+	})
+}
+
+// Pages follow each other without a gap or a repetition: the open alerts, then the ended ones, each the newest first. Those of
+// a deleted bucket are shown to whoever sees all, and to nobody else.
+func TestAlertsAreReadPageByPage(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		s := d.migrated(t)
+		people(t, s, "alice")
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			alerted(t, s, name)
+		}
+		for _, watch := range must(s.AlertWatches(t.Context()))(t) {
+			step := model.AlertStep{Rule: watch.Rule, From: watch.State, To: watch.State, Start: true}
+			step.To.Minute, step.To.Since, step.To.Started = 1000, 1000, 1000
+			must(s.StepAlerts(t.Context(), []model.AlertStep{step}))(t)
+		}
+		// Those of b and d end with their rules; then d is deleted.
+		for _, name := range []string{"b", "d"} {
+			must(s.SetAlertRules(t.Context(), name, 2, nil, byAlice))(t)
+		}
+		must(s.DeleteBucket(t.Context(), "d", 1, byAlice))(t)
+		read := func(q model.AlertQuery) string {
+			var seen []string
+			for q.Limit = 2; ; {
+				page := must(s.Alerts(t.Context(), q))(t)
+				for _, one := range page.Items {
+					mark := one.Bucket
+					if !one.EndedAt.IsZero() {
+						mark += " ended"
+					}
+					if one.Deleted {
+						mark += " deleted"
+					}
+					seen = append(seen, mark)
+				}
+				if q.Cursor = page.Next; q.Cursor == "" {
+					return strings.Join(seen, ", ")
+				}
+			}
+		}
+		if got, want := read(model.AlertQuery{User: "alice"}), "e, c, a, d ended deleted, b ended"; got != want {
+			t.Errorf("who sees all sees %s, want %s", got, want)
+		}
+		if got, want := read(model.AlertQuery{Viewer: "alice", User: "alice", Mine: true}), "e, c, a, b ended"; got != want {
+			t.Errorf("the owner sees %s, want %s", got, want)
+		}
+		if got, want := read(model.AlertQuery{Open: true, Bucket: "c"}), "c"; got != want {
+			t.Errorf("of one bucket: %s, want %s", got, want)
+		}
+		first := must(s.Alerts(t.Context(), model.AlertQuery{Limit: 2}))(t)
+		_, err := s.Alerts(t.Context(), model.AlertQuery{Open: true, Limit: 2, Cursor: first.Next})
+		wantCode(t, err, model.CodeInvalid, "cursor")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -33,7 +34,8 @@ func (s *Store) BucketLabels(ctx context.Context, q model.LabelQuery) ([]model.L
 	}
 	labels := []model.LabelCount{}
 	for has, buckets := range catalog.labels(eyes) {
-		if hasText(has.Value().name, has.Value().value, fold(q.Search)) {
+		// Written as people type it: so the text may stand in the key, in the value, or reach from one into the other.
+		if strings.Contains(fold(has.Value().name+"="+has.Value().value), fold(q.Search)) {
 			labels = append(labels, model.LabelCount{Key: has.Value().name, Value: has.Value().value, Buckets: buckets})
 		}
 	}

@@ -1,7 +1,10 @@
 import { Button, Group, Stack, Text, TextInput, Textarea } from '@mantine/core';
 import { useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { ApiCall } from '@/lib/curl';
+import { useDraft } from '@/lib/drafts';
 import { useOpenForm } from '@/lib/unsaved';
+import { CurlButton } from './CurlButton';
 import { CancelButton, FormDialog } from './FormDialog';
 
 interface DeleteByNameProps {
@@ -16,6 +19,8 @@ interface DeleteByNameProps {
   onDelete: (reason: string) => void;
   deleting: boolean;
   error?: string | undefined;
+  /** The request that deleting makes, for "copy as curl". */
+  curl?: (reason: string) => ApiCall;
 }
 
 /** Asks for a record's name to be typed before it is deleted. */
@@ -32,14 +37,19 @@ export function DeleteByName(props: DeleteByNameProps) {
 }
 
 // A component of its own, so that what was typed is forgotten when the dialog closes.
-function DeleteForm({ name, children, withReason = false, onDelete, onClose, deleting, error }: DeleteByNameProps) {
+function DeleteForm({ name, children, withReason = false, onDelete, onClose, deleting, error, curl }: DeleteByNameProps) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState('');
-  const [reason, setReason] = useState('');
+  const draft = useDraft<{ reason: string }>('delete');
+  const [reason, setReason] = useState(draft?.values.reason ?? '');
   const ready = typed === name && (!withReason || reason.trim() !== '');
 
   const sent = useRef(false);
-  useOpenForm({ dirty: () => (typed !== '' || reason.trim() !== '') && (!sent.current || error !== undefined) });
+  useOpenForm({
+    dirty: () => (typed !== '' || reason.trim() !== '') && (!sent.current || error !== undefined),
+    // The name is typed again: that it was meant must be said by whoever presses the button.
+    keep: () => (reason.trim() === '' ? null : { id: 'delete', values: { reason } }),
+  });
 
   function submit(event: FormEvent) {
     event.preventDefault();
@@ -75,6 +85,7 @@ function DeleteForm({ name, children, withReason = false, onDelete, onClose, del
           </Text>
         )}
         <Group justify="flex-end">
+          {curl && <CurlButton call={() => curl(reason)} />}
           <CancelButton onCancel={onClose} />
           <Button type="submit" color="red.8" disabled={!ready} loading={deleting}>
             {t('delete.confirm')}

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Link, useNavigate, useParams } from 'react-router';
 import { hasCode } from '@/lib/api/problem';
 import type { App } from '@/lib/api/types';
+import { deletion } from '@/lib/curl';
 import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { ChangedBanner } from '@/components/ChangedBanner';
@@ -106,6 +107,7 @@ function DeleteApp({ app }: { app: App }) {
         onDelete={submit}
         deleting={remove.isPending}
         error={error ?? undefined}
+        curl={(reason) => deletion(`/apps/${app.name}`, reason, { base: app.revision })}
       >
         <Text>{t('apps.deleteText')}</Text>
       </DeleteByName>

@@ -1,11 +1,9 @@
 import { Group, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconShieldCheck, IconShieldOff } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useBreakGlass } from '@/lib/api/break-glass';
 import { can, useMe } from '@/lib/api/me';
-import type { BreakGlass } from '@/lib/api/types';
+import { useUrlDialog, useUrlDialogOf } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Section } from '@/components/Section';
@@ -18,8 +16,9 @@ export function BreakGlassCard() {
   const { t } = useTranslation();
   const me = useMe();
   const { data } = useBreakGlass();
-  const [starting, { open, close }] = useDisclosure();
-  const [ending, setEnding] = useState<BreakGlass | null>(null);
+  const [starting, { open, close }] = useUrlDialog('break-glass');
+  const [chosen, ending] = useUrlDialogOf('end-break-glass');
+  const one = data?.find(({ id }) => String(id) === chosen);
   const denied = can(me, 'system.break_glass') ? undefined : t('breakGlass.denied');
   return (
     <Section
@@ -44,7 +43,7 @@ export function BreakGlassCard() {
             </Text>
             <ActionButton
               size="sm"
-              onClick={() => setEnding(one)}
+              onClick={() => ending.open(String(one.id))}
               denied={denied}
               leftSection={<IconShieldCheck size={16} aria-hidden />}
             >
@@ -63,8 +62,8 @@ export function BreakGlassCard() {
           </ActionButton>
         </Group>
       </Stack>
-      <StartBreakGlassDialog opened={starting} onClose={close} />
-      <EndBreakGlassDialog one={ending} onClose={() => setEnding(null)} />
+      <StartBreakGlassDialog opened={starting && denied === undefined} onClose={close} />
+      <EndBreakGlassDialog one={denied === undefined ? (one ?? null) : null} onClose={ending.close} />
     </Section>
   );
 }

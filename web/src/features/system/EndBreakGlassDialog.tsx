@@ -1,7 +1,9 @@
 import { Text, Textarea } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useEndBreakGlass } from '@/lib/api/break-glass';
+import { useMe } from '@/lib/api/me';
 import type { BreakGlass } from '@/lib/api/types';
+import { deletion } from '@/lib/curl';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
 import { DialogForm, FormDialog } from '@/components/FormDialog';
@@ -21,6 +23,7 @@ export function EndBreakGlassDialog({ one, onClose }: { one: BreakGlass | null; 
 
 function EndForm({ one, onClose }: { one: BreakGlass; onClose: () => void }) {
   const { t } = useTranslation();
+  const me = useMe();
   const end = useEndBreakGlass();
   const { form, element, refusal, refused, onSubmit } = useSimpleForm({ initialValues: { reason: '' } });
   const save = onSubmit(({ reason }) =>
@@ -44,6 +47,7 @@ function EndForm({ one, onClose }: { one: BreakGlass; onClose: () => void }) {
       submitLabel={t('breakGlass.end')}
       saving={end.isPending}
       refusal={refusal}
+      curl={() => deletion(`/break-glass/${one.id}`, form.getValues().reason, { login: me.name })}
     >
       <Text style={{ overflowWrap: 'anywhere' }}>
         {one.scope === 'app' ? t('breakGlass.endApp', { app: one.app }) : t('breakGlass.endAll')}

@@ -43,6 +43,7 @@ function ReconcileForm({ onClose }: { onClose: () => void }) {
       submitLabel={t('system.reconcile')}
       saving={reconcile.isPending}
       refusal={refusal}
+      curl={() => ({ method: 'POST', path: '/system/reconcile', body: { reason: form.getValues().reason.trim() } })}
     >
       <Text>{t('system.reconcileText')}</Text>
       <Textarea label={t('reason.label')} required maxLength={longestReason} data-autofocus {...form.getInputProps('reason')} />

@@ -2,6 +2,7 @@ import { Alert, Radio, Select, Stack, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useStartBreakGlass } from '@/lib/api/break-glass';
+import { useMe } from '@/lib/api/me';
 import { useAppNames } from '@/lib/api/names';
 import { hasCode } from '@/lib/api/problem';
 import type { BreakGlass } from '@/lib/api/types';
@@ -25,6 +26,7 @@ export function StartBreakGlassDialog({ opened, onClose }: { opened: boolean; on
 
 function StartForm({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
+  const me = useMe();
   const start = useStartBreakGlass();
   const [search, setSearch] = useState('');
   const apps = useAppNames(search);
@@ -36,9 +38,10 @@ function StartForm({ onClose }: { onClose: () => void }) {
       confirm: (typed) => (typed === word ? null : t('breakGlass.typeWord', { word })),
     },
   });
-  const save = onSubmit(({ scope, app, reason, confirm }) =>
+  const body = ({ scope, app, reason, confirm }: typeof form.values) => ({ scope, reason: reason.trim(), confirm, ...(scope === 'app' ? { app } : {}) });
+  const save = onSubmit((values) =>
     start.mutate(
-      { scope, reason: reason.trim(), confirm, ...(scope === 'app' ? { app } : {}) },
+      body(values),
       {
         onSuccess: ({ sync }) => {
           if (sync === 'synced') showDone(t('breakGlass.started'), t);
@@ -57,6 +60,7 @@ function StartForm({ onClose }: { onClose: () => void }) {
       submitLabel={t('breakGlass.start')}
       saving={start.isPending}
       refusal={refusal}
+      curl={() => ({ method: 'POST', path: '/break-glass', body: body(form.getValues()), login: me.name })}
     >
       <Alert color="red">{t(form.values.scope === 'app' ? 'breakGlass.warningApp' : 'breakGlass.warning')}</Alert>
       <Radio.Group label={t('breakGlass.scope')} {...form.getInputProps('scope')}>

@@ -1,10 +1,10 @@
 import { Anchor, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconRefresh } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import type { SystemSync } from '@/lib/api/types';
+import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { errorText } from '@/components/error-text';
 import { RelativeTime } from '@/components/RelativeTime';
@@ -18,7 +18,8 @@ import { ReconcileDialog } from './ReconcileDialog';
 export function SyncCard() {
   const { t } = useTranslation();
   const me = useMe();
-  const [opened, { open, close }] = useDisclosure();
+  const [opened, { open, close }] = useUrlDialog('reconcile');
+  const denied = can(me, 'system.manage') ? undefined : t('system.reconcileDenied');
   const { data, error } = useSystemSync();
   const tone = !data || data.state === 'starting' ? 'watch' : data.state !== 'ok' ? 'bad' : data.pending > 0 ? 'watch' : 'good';
   return (
@@ -34,13 +35,13 @@ export function SyncCard() {
             variant="default"
             onClick={open}
             leftSection={<IconRefresh size={16} aria-hidden />}
-            denied={can(me, 'system.manage') ? undefined : t('system.reconcileDenied')}
+            denied={denied}
           >
             {t('system.reconcile')}
           </ActionButton>
         </Group>
       </Stack>
-      <ReconcileDialog opened={opened} onClose={close} />
+      <ReconcileDialog opened={opened && denied === undefined} onClose={close} />
     </Section>
   );
 }

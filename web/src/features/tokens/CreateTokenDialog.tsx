@@ -1,9 +1,9 @@
 import { Checkbox, Select, Stack, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { can, useMe } from '@/lib/api/me';
 import { hasCode } from '@/lib/api/problem';
 import type { NewSecret, TokenScope } from '@/lib/api/types';
+import { useOnce } from '@/lib/use-once';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
 import { DialogForm, FormDialog } from '@/components/FormDialog';
@@ -15,25 +15,20 @@ import { SecretShown } from './SecretShown';
 /** Makes an API token and shows its secret, this once. */
 export function CreateTokenDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation();
-  const [made, setMade] = useState<NewSecret | null>(null);
-
-  function close() {
-    setMade(null);
-    onClose();
-  }
+  const [made, setMade] = useOnce<NewSecret>(opened);
 
   // A click beside the dialog must not take the secret away before it was copied.
   return (
     <FormDialog
       opened={opened}
-      onClose={close}
+      onClose={onClose}
       title={made ? t('tokens.madeTitle', { name: made.token.name }) : t('tokens.create')}
       size="lg"
       closeOnClickOutside={!made}
       closeOnEscape={!made}
       withCloseButton={!made}
     >
-      {made ? <SecretShown secret={made.secret} onDone={close} /> : <CreateTokenForm onMade={setMade} onClose={close} />}
+      {made ? <SecretShown secret={made.secret} onDone={onClose} /> : <CreateTokenForm onMade={setMade} onClose={close} />}
     </FormDialog>
   );
 }

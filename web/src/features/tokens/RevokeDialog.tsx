@@ -1,6 +1,8 @@
 import { Text, Textarea } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { useMe } from '@/lib/api/me';
 import type { Token } from '@/lib/api/types';
+import { deletion } from '@/lib/curl';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
 import { DialogForm, FormDialog } from '@/components/FormDialog';
@@ -19,6 +21,7 @@ export function RevokeDialog({ token, onClose }: { token: Token | null; onClose:
 
 function RevokeForm({ token, onClose }: { token: Token; onClose: () => void }) {
   const { t } = useTranslation();
+  const me = useMe();
   const revoke = useRevokeToken();
   const { form, element, refusal, refused, onSubmit } = useSimpleForm({ initialValues: { reason: '' } });
   const save = onSubmit(({ reason }) =>
@@ -41,6 +44,7 @@ function RevokeForm({ token, onClose }: { token: Token; onClose: () => void }) {
       submitLabel={t('tokens.revoke')}
       saving={revoke.isPending}
       refusal={refusal}
+      curl={() => deletion(`/tokens/${token.id}`, form.getValues().reason, { login: me.name })}
     >
       <Text>{t('tokens.revokeText')}</Text>
       <Textarea label={t('tokens.reason')} maxLength={500} data-autofocus {...form.getInputProps('reason')} />

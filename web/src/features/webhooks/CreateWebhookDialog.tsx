@@ -1,45 +1,41 @@
-import { Modal, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { useMe } from '@/lib/api/me';
 import { hasCode } from '@/lib/api/problem';
 import type { NewWebhook } from '@/lib/api/types';
 import { isName } from '@/lib/rules';
+import { useOnce } from '@/lib/use-once';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
-import { DialogForm } from '@/components/FormDialog';
+import { DialogForm, FormDialog } from '@/components/FormDialog';
 import { useCreateWebhook } from './api/webhooks';
-import { noWebhook, WebhookFields, webhookRules, type WebhookValues } from './WebhookFields';
+import { bodyOf, noWebhook, WebhookFields, webhookRules, type WebhookValues } from './WebhookFields';
 import { WebhookSecretShown } from './WebhookSecretShown';
 
 /** Adds an endpoint and shows its secret, this once. */
 export function CreateWebhookDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation();
-  const [made, setMade] = useState<NewWebhook | null>(null);
-
-  function close() {
-    setMade(null);
-    onClose();
-  }
+  const [made, setMade] = useOnce<NewWebhook>(opened);
 
   // A click beside the dialog must not take the secret away before it was copied.
   return (
-    <Modal
+    <FormDialog
       opened={opened}
-      onClose={close}
+      onClose={onClose}
       title={made ? t('webhooks.secretOf', { name: made.name }) : t('webhooks.create')}
       size="lg"
       closeOnClickOutside={!made}
       closeOnEscape={!made}
       withCloseButton={!made}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
-      {made ? <WebhookSecretShown secret={made.secret} onDone={close} /> : <CreateWebhookForm onMade={setMade} onClose={close} />}
-    </Modal>
+      {made ? <WebhookSecretShown secret={made.secret} onDone={onClose} /> : <CreateWebhookForm onMade={setMade} onClose={close} />}
+    </FormDialog>
   );
 }
 
 function CreateWebhookForm({ onMade, onClose }: { onMade: (made: NewWebhook) => void; onClose: () => void }) {
   const { t } = useTranslation();
+  const me = useMe();
   const create = useCreateWebhook();
   const { form, element, refusal, refused, onSubmit } = useSimpleForm<WebhookValues & { name: string }>({
     initialValues: { ...noWebhook, name: '' },
@@ -47,7 +43,7 @@ function CreateWebhookForm({ onMade, onClose }: { onMade: (made: NewWebhook) => 
   });
   const save = onSubmit((values) =>
     create.mutate(
-      { ...values, url: values.url.trim(), target: values.target.trim(), reason: values.reason.trim() },
+      bodyOf(values),
       {
         onSuccess: onMade,
         onError: (error) => {
@@ -65,6 +61,7 @@ function CreateWebhookForm({ onMade, onClose }: { onMade: (made: NewWebhook) => 
       submitLabel={t('webhooks.create')}
       saving={create.isPending}
       refusal={refusal}
+      curl={() => ({ method: 'POST', path: '/webhooks', body: bodyOf(form.getValues()), login: me.name })}
     >
       <TextInput
         label={t('field.name')}

@@ -1,49 +1,41 @@
-import { Modal } from '@mantine/core';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { hasCode } from '@/lib/api/problem';
+import { useMe } from '@/lib/api/me';
 import type { Webhook } from '@/lib/api/types';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
-import { DialogForm } from '@/components/FormDialog';
+import { DialogForm, FormDialog } from '@/components/FormDialog';
+import { OvertakenNotice } from '@/components/OvertakenNotice';
 import { showDone } from '@/components/notify';
 import { inputOf, useUpdateWebhook } from './api/webhooks';
-import { WebhookFields, webhookRules, type WebhookValues } from './WebhookFields';
+import { bodyOf, WebhookFields, webhookRules, type WebhookValues } from './WebhookFields';
 
 /** Changes an endpoint. */
 export function EditWebhookDialog({ webhook, opened, onClose }: { webhook: Webhook; opened: boolean; onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t('webhooks.editOf', { name: webhook.name })}
-      size="lg"
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
+    <FormDialog opened={opened} onClose={onClose} title={t('webhooks.editOf', { name: webhook.name })} size="lg">
       <EditWebhookForm webhook={webhook} onClose={onClose} />
-    </Modal>
+    </FormDialog>
   );
 }
 
 function EditWebhookForm({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const { t } = useTranslation();
-  // The edit stands on what its maker saw when the dialog opened.
-  const [base] = useState(webhook.revision);
+  const me = useMe();
   const update = useUpdateWebhook(webhook.name);
-  const { form, element, refusal, refused, onSubmit } = useSimpleForm<WebhookValues>({
-    initialValues: { ...inputOf(webhook), reason: '' },
-    validate: webhookRules(t),
-  });
+  const { form, element, refusal, refused, onSubmit, base = webhook.revision, overtaken } = useSimpleForm<WebhookValues>(
+    { initialValues: { ...inputOf(webhook), reason: '' }, validate: webhookRules(t) },
+    webhook.revision,
+  );
   const save = onSubmit((values) =>
     update.mutate(
-      { base, body: { ...values, url: values.url.trim(), target: values.target.trim(), reason: values.reason.trim() } },
+      { base, body: bodyOf(values) },
       {
         onSuccess: () => {
           showDone(t('webhooks.saved', { name: webhook.name }), t);
           onClose();
         },
-        onError: (error) => refused(error, hasCode(error, 'stale') ? t('stale.reopen') : errorText(error, t)),
+        onError: (error) => refused(error, errorText(error, t)),
       },
     ),
   );
@@ -55,7 +47,28 @@ function EditWebhookForm({ webhook, onClose }: { webhook: Webhook; onClose: () =
       submitLabel={t('common.save')}
       saving={update.isPending}
       refusal={refusal}
+      curl={() => ({
+        method: 'PUT',
+        path: `/webhooks/${encodeURIComponent(webhook.name)}`,
+        base,
+        body: bodyOf(form.getValues()),
+        login: me.name,
+      })}
     >
+      {overtaken && (
+        <OvertakenNotice
+          overtaken={overtaken}
+          fields={{
+            url: t('webhooks.url'),
+            actions: t('webhooks.tells'),
+            target_kind: t('field.target_kind'),
+            target: t('webhooks.target'),
+            description: t('field.description'),
+            checkpoints: t('webhooks.checkpoints'),
+            enabled: t('webhooks.enabled'),
+          }}
+        />
+      )}
       <WebhookFields form={form} />
     </DialogForm>
   );

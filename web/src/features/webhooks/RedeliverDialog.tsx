@@ -1,5 +1,6 @@
 import { NumberInput, Text, Textarea } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { useMe } from '@/lib/api/me';
 import type { Webhook } from '@/lib/api/types';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
@@ -19,6 +20,7 @@ export function RedeliverDialog({ webhook, opened, onClose }: { webhook: Webhook
 
 function RedeliverForm({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const { t } = useTranslation();
+  const me = useMe();
   const redeliver = useRedeliver(webhook.name);
   const { form, element, refusal, refused, onSubmit } = useSimpleForm({
     initialValues: { from: (webhook.state.cursor + 1) as number | string, reason: '' },
@@ -44,6 +46,11 @@ function RedeliverForm({ webhook, onClose }: { webhook: Webhook; onClose: () => 
       submitLabel={t('webhooks.redeliver')}
       saving={redeliver.isPending}
       refusal={refusal}
+      curl={() => {
+        const { from, reason } = form.getValues();
+        const path = `/webhooks/${encodeURIComponent(webhook.name)}/redeliver`;
+        return { method: 'POST', path, body: { from: Number(from), reason: reason.trim() }, login: me.name };
+      }}
     >
       <Text size="sm">{t('webhooks.redeliverText')}</Text>
       <NumberInput

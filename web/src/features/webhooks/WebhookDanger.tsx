@@ -1,10 +1,12 @@
 import { Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconKey, IconRepeat, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import { hasCode } from '@/lib/api/problem';
+import { useMe } from '@/lib/api/me';
 import type { Webhook } from '@/lib/api/types';
+import { deletion } from '@/lib/curl';
+import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { DeleteByName } from '@/components/DeleteByName';
 import { errorText } from '@/components/error-text';
@@ -17,10 +19,11 @@ import { SecretDialog } from './SecretDialog';
 /** What the receiver notices: another secret, the same changes again, the end. */
 export function WebhookDanger({ webhook }: { webhook: Webhook }) {
   const { t } = useTranslation();
+  const me = useMe();
   const navigate = useNavigate();
-  const [renewing, renew] = useDisclosure();
-  const [redelivering, redeliver] = useDisclosure();
-  const [deleting, remove] = useDisclosure();
+  const [renewing, renew] = useUrlDialog('secret');
+  const [redelivering, redeliver] = useUrlDialog('redeliver');
+  const [deleting, remove] = useUrlDialog('delete');
   const removal = useDeleteWebhook(webhook.name);
   const error = removal.error && (hasCode(removal.error, 'stale') ? t('delete.stale') : errorText(removal.error, t));
 
@@ -60,6 +63,7 @@ export function WebhookDanger({ webhook }: { webhook: Webhook }) {
         onDelete={submit}
         deleting={removal.isPending}
         error={error ?? undefined}
+        curl={(reason) => deletion(`/webhooks/${encodeURIComponent(webhook.name)}`, reason, { base: webhook.revision, login: me.name })}
       >
         <Text>{t('webhooks.deleteText')}</Text>
       </DeleteByName>

@@ -30,6 +30,11 @@ export const noWebhook: WebhookValues = {
   reason: '',
 };
 
+/** The values as the server takes them. */
+export function bodyOf<T extends WebhookValues>(values: T): T {
+  return { ...values, url: values.url.trim(), target: values.target.trim(), reason: values.reason.trim() };
+}
+
 /** The rules that the browser can see; the server has more of them. */
 export function webhookRules(t: TFunction) {
   return {

@@ -1,10 +1,10 @@
 import { Group, Skeleton, Stack } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconPencil, IconPlayerPause, IconPlayerPlay, IconSend } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import type { WebhookDetail } from '@/lib/api/types';
+import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { showDone, showError } from '@/components/notify';
 import { PageHeader } from '@/components/PageHeader';
@@ -38,7 +38,7 @@ function Loaded({ name }: { name: string }) {
 
 function WebhookView({ webhook }: { webhook: WebhookDetail }) {
   const { t } = useTranslation();
-  const [editing, edit] = useDisclosure();
+  const [editing, edit] = useUrlDialog('edit');
   return (
     <>
       <PageHeader

@@ -1,11 +1,11 @@
 import { Anchor, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconWebhook } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import type { Webhook } from '@/lib/api/types';
 import { formatNumber } from '@/lib/format/numbers';
+import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { DataTable, type Column } from '@/components/DataTable';
 import { PageHeader } from '@/components/PageHeader';
@@ -21,7 +21,7 @@ export function WebhooksPage() {
 
 function Webhooks() {
   const { t } = useTranslation();
-  const [creating, create] = useDisclosure();
+  const [creating, create] = useUrlDialog('new');
   const webhooks = useWebhooks(true);
   const columns = useColumns();
   return (

@@ -44,6 +44,7 @@ function RestoreForm({ bucket, onClose }: { bucket: DeletedBucket; onClose: () =
       onCancel={onClose}
       submitLabel={t('deleted.restore')}
       saving={restore.isPending}
+      curl={(reason) => ({ method: 'POST', path: `/buckets/${bucket.name}/restore`, body: { reason } })}
       error={restore.error}
       message={restore.error && errorText(restore.error, t)}
     >

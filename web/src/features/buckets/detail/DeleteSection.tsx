@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
 import { hasCode } from '@/lib/api/problem';
+import { deletion } from '@/lib/curl';
 import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { DeleteByName } from '@/components/DeleteByName';
@@ -59,6 +60,7 @@ export function DeleteSection({ bucket }: { bucket: Bucket }) {
         onDelete={submit}
         deleting={remove.isPending}
         error={error ?? undefined}
+        curl={(reason) => deletion(`/buckets/${bucket.name}`, reason, { base: bucket.revision })}
       >
         <Text>{t('danger.deleteText')}</Text>
         <Text size="sm">{t('danger.restorable')}</Text>

@@ -22,8 +22,9 @@ export function SwitchSection({ bucket }: { bucket: Bucket }) {
   const isOff = bucket.mode === 'off';
   const words = isOff ? 'on' : 'off';
 
+  const definition = { ...definitionOf(bucket), mode: isOff ? ('enforce' as const) : ('off' as const) };
+
   function submit(reason: string) {
-    const definition = { ...definitionOf(bucket), mode: isOff ? ('enforce' as const) : ('off' as const) };
     update.mutate(
       { base: bucket.revision, definition, reason },
       {
@@ -57,6 +58,7 @@ export function SwitchSection({ bucket }: { bucket: Bucket }) {
           onCancel={close}
           submitLabel={t(`danger.${words}`)}
           saving={update.isPending}
+          curl={(reason) => ({ method: 'PUT', path: `/buckets/${bucket.name}`, base: bucket.revision, body: { ...definition, reason } })}
           error={update.error}
           message={update.error ? (hasCode(update.error, 'stale') ? t('stale.reopen') : errorText(update.error, t)) : null}
         >

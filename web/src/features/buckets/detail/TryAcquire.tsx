@@ -43,6 +43,13 @@ interface TryFormProps {
   onClose: () => void;
 }
 
+interface TryValues {
+  app: string;
+  key: string;
+  permits: number | string;
+  reason: string;
+}
+
 function TryForm({ bucket, apps, app, attempt, onClose }: TryFormProps) {
   const { t } = useTranslation();
   const keyed = isKeyed(bucket.partition);
@@ -54,14 +61,20 @@ function TryForm({ bucket, apps, app, attempt, onClose }: TryFormProps) {
       permits: (permits) => (Number.isInteger(permits) && Number(permits) >= 1 ? null : t('rule.integer', { low: 1, high: bucket.max_permits })),
     },
   });
+  const body = (values: TryValues) => ({
+    app: values.app,
+    ...(keyed ? { key: values.key } : {}),
+    permits: Number(values.permits),
+    reason: values.reason.trim(),
+  });
   const submit = onSubmit((values) =>
     attempt.mutate(
-      { app: values.app, ...(keyed ? { key: values.key } : {}), permits: Number(values.permits), reason: values.reason.trim() },
+      body(values),
       { onSuccess: onClose, onError: (error) => refused(error, errorText(error, t)) },
     ),
   );
   return (
-    <DialogForm ref={element} onSubmit={submit} onCancel={onClose} submitLabel={t('try.submit')} saving={attempt.isPending} refusal={refusal}>
+    <DialogForm ref={element} onSubmit={submit} onCancel={onClose} submitLabel={t('try.submit')} saving={attempt.isPending} refusal={refusal} curl={() => ({ method: 'POST', path: `/buckets/${bucket.name}/try`, body: body(form.getValues()) })}>
       <Alert color="orange">{t(slots ? 'try.warningSlots' : 'try.warning')}</Alert>
       <Select label={t('use.app')} data={apps} searchable allowDeselect={false} {...form.getInputProps('app')} />
       {keyed && <TextInput label={t('keys.key')} required data-autofocus autoComplete="off" spellCheck={false} maxLength={512} {...form.getInputProps('key')} />}

@@ -2,7 +2,10 @@ import { Alert, Button, Group, List, Stack, Text, Textarea } from '@mantine/core
 import { useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { fieldErrorsOf } from '@/lib/form-errors';
+import type { ApiCall } from '@/lib/curl';
+import { useDraft } from '@/lib/drafts';
 import { useOpenForm } from '@/lib/unsaved';
+import { CurlButton } from '@/components/CurlButton';
 import { CancelButton } from '@/components/FormDialog';
 import { reasonError } from '@/features/buckets/form/validate';
 
@@ -16,17 +19,24 @@ interface ReasonFormProps {
   error: unknown;
   /** The refusal in words. */
   message: string | null;
+  /** The request that submitting makes, for "copy as curl". */
+  curl: (reason: string) => ApiCall;
 }
 
 /** The end of a dialog that brings an earlier definition back: the reason, what the server refused, and the two buttons. */
-export function ReasonForm({ children, onSubmit, onCancel, submitLabel, saving, error, message }: ReasonFormProps) {
+export function ReasonForm({ children, onSubmit, onCancel, submitLabel, saving, error, message, curl }: ReasonFormProps) {
   const { t } = useTranslation();
-  const [reason, setReason] = useState('');
+  const draft = useDraft<{ reason: string }>('reason');
+  const [reason, setReason] = useState(draft?.values.reason ?? '');
   const [missing, setMissing] = useState<string>();
-  const fields = fieldErrorsOf(error);
+  const refused = fieldErrorsOf(error);
+  const fields = refused.filter(({ field }) => field !== 'reason');
   const sent = useRef('');
   // What was sent is not unsaved, until it is refused.
-  useOpenForm({ dirty: () => reason.trim() !== '' && (reason !== sent.current || message !== null) });
+  useOpenForm({
+    dirty: () => reason.trim() !== '' && (reason !== sent.current || message !== null),
+    keep: () => (reason.trim() === '' ? null : { id: 'reason', values: { reason } }),
+  });
 
   function submit(event: FormEvent) {
     event.preventDefault();
@@ -49,7 +59,7 @@ export function ReasonForm({ children, onSubmit, onCancel, submitLabel, saving, 
           autosize
           minRows={2}
           value={reason}
-          error={missing}
+          error={missing ?? refused.find(({ field }) => field === 'reason')?.message}
           onChange={(event) => setReason(event.currentTarget.value)}
         />
         {message && (
@@ -67,6 +77,7 @@ export function ReasonForm({ children, onSubmit, onCancel, submitLabel, saving, 
           </Alert>
         )}
         <Group justify="flex-end">
+          <CurlButton call={() => curl(reason.trim())} />
           <CancelButton onCancel={onCancel} />
           <Button type="submit" loading={saving}>
             {submitLabel}

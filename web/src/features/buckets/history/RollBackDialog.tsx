@@ -54,6 +54,7 @@ function RollBackForm({ bucket, revision, onClose }: { bucket: Bucket; revision:
       onCancel={onClose}
       submitLabel={t('history.rollBack')}
       saving={rollBack.isPending}
+      curl={(reason) => ({ method: 'POST', path: `/buckets/${bucket.name}/rollback`, base, body: { revision, reason } })}
       error={rollBack.error}
       message={rollBack.error && (hasCode(rollBack.error, 'stale') ? t('stale.reopen') : errorText(rollBack.error, t))}
     >
