@@ -6,7 +6,7 @@ import { curlCommand, type ApiCall } from '@/lib/curl';
 import { showDone, showError } from './notify';
 
 /** Copies the request that a form makes as a command for the shell, and says what that takes. */
-export function CurlButton({ call }: { call: () => ApiCall }) {
+export function CurlButton({ call, disabled = false }: { call: () => ApiCall; disabled?: boolean }) {
   const { t } = useTranslation();
 
   async function copy() {
@@ -22,7 +22,7 @@ export function CurlButton({ call }: { call: () => ApiCall }) {
   }
 
   return (
-    <Button variant="subtle" color="gray" c="inherit" me="auto" px="xs" leftSection={<IconTerminal2 size={16} aria-hidden />} onClick={() => void copy()}>
+    <Button variant="subtle" color="gray" c="inherit" me="auto" px="xs" leftSection={<IconTerminal2 size={16} aria-hidden />} onClick={() => void copy()} disabled={disabled}>
       {t('curl.copy')}
     </Button>
   );

@@ -5,7 +5,7 @@ import type { ApiCall } from '@/lib/curl';
 import { FormScope, leaveAfterAsking, useLeaveQuestion, type OpenForm } from '@/lib/unsaved';
 import { CurlButton } from './CurlButton';
 
-interface FormDialogProps extends Pick<ModalProps, 'size' | 'closeOnClickOutside' | 'closeOnEscape' | 'withCloseButton'> {
+interface FormDialogProps extends Pick<ModalProps, 'size' | 'closeOnClickOutside' | 'closeOnEscape' | 'withCloseButton' | 'onExitTransitionEnd'> {
   opened: boolean;
   onClose: () => void;
   title: string;

@@ -39,7 +39,8 @@ export function useSimpleForm<T extends Record<string, unknown>>(input: UseFormI
     keep: () => (form.isDirty() ? { id, values: form.getValues(), ...(base === undefined ? {} : { base }) } : null),
   });
 
-  function refused(error: unknown, otherwise: string) {
+  /** Shows a refusal: the faults on their inputs, else `otherwise`. `inputOf` says which input holds a field of the API. */
+  function refused(error: unknown, otherwise: string, inputOf = (field: string) => field) {
     sent.current = null;
     if (base !== undefined && hasCode(error, 'stale') && error instanceof ApiError && isRecord(error.problem.current)) {
       const current = error.problem.current;
@@ -52,7 +53,7 @@ export function useSimpleForm<T extends Record<string, unknown>>(input: UseFormI
       });
       return;
     }
-    const fields = fieldErrorsOf(error);
+    const fields = fieldErrorsOf(error).map((fault) => ({ ...fault, field: inputOf(fault.field) }));
     const { placed, rest } = placeErrors(fields, Object.keys(form.getValues()));
     form.setErrors(placed);
     setRefusal(fields.length > 0 ? rest : [otherwise]);

@@ -7,10 +7,11 @@ import { useAlerts } from '@/lib/api/alerts';
 /** Leads to the alerts and counts those that are open in one's own buckets. */
 export function AlertBell() {
   const { t } = useTranslation();
-  const { data = [] } = useAlerts({ mine: true, open: true });
-  const label = t('alerts.bell', { count: data.length });
+  const { data } = useAlerts({ mine: true, open: true });
+  const count = data?.items.length ?? 0;
+  const label = t('alerts.bell', { count });
   return (
-    <Indicator label={data.length} disabled={data.length === 0} color="red.8" size={16} offset={6} aria-hidden={false}>
+    <Indicator label={data?.next ? `${count}+` : count} disabled={count === 0} color="red.8" size={16} offset={6} aria-hidden={false}>
       <ActionIcon component={Link} to="/alerts" variant="subtle" color="gray" size="lg" aria-label={label} title={label}>
         <IconBell size={20} aria-hidden />
       </ActionIcon>

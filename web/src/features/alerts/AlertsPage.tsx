@@ -1,24 +1,30 @@
 import { Anchor, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconBellOff } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
+import { Link, useSearchParams } from 'react-router';
 import { useAlerts } from '@/lib/api/alerts';
 import type { Alert } from '@/lib/api/types';
 import { alertRuleText, alertValueText } from '@/components/alert-text';
+import { CursorPager } from '@/components/CursorPager';
 import { PageHeader } from '@/components/PageHeader';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Section } from '@/components/Section';
 import { StateBadge } from '@/components/StateBadge';
 import { ErrorState, State } from '@/components/States';
 
+const pageSize = 50;
+
 /** What is open, and what was. */
 export function AlertsPage() {
   const { t } = useTranslation();
-  const alerts = useAlerts({});
+  const [params] = useSearchParams();
+  const cursor = params.get('cursor') ?? '';
+  const alerts = useAlerts(cursor ? { cursor } : {}, pageSize);
   return (
     <>
       <PageHeader title={t('alerts.title')} description={t('alerts.pageText')} />
-      {alerts.data && <Lists alerts={alerts.data} />}
+      {alerts.data && <Lists alerts={alerts.data.items} />}
+      <CursorPager next={alerts.data?.next || undefined} />
       {!alerts.data && alerts.error && <ErrorState error={alerts.error} onRetry={() => void alerts.refetch()} />}
       {alerts.isPending && <Skeleton height={160} />}
     </>
@@ -63,9 +69,18 @@ function Line({ alert }: { alert: Alert }) {
   return (
     <Group justify="space-between" align="flex-start" gap="sm">
       <div style={{ flex: '1 1 16rem', minWidth: 0 }}>
-        <Anchor component={Link} to={`/buckets/${alert.bucket}`} fw={600} style={{ overflowWrap: 'anywhere' }}>
-          {alert.bucket}
-        </Anchor>
+        {alert.deleted ? (
+          <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+            {alert.bucket}{' '}
+            <Text span size="sm" c="dimmed">
+              {t('alerts.deleted')}
+            </Text>
+          </Text>
+        ) : (
+          <Anchor component={Link} to={`/buckets/${alert.bucket}`} fw={600} style={{ overflowWrap: 'anywhere' }}>
+            {alert.bucket}
+          </Anchor>
+        )}
         <Text size="sm">{alertRuleText(alert, t)}</Text>
         <Text size="sm" c="dimmed">
           {t('alerts.since')} <RelativeTime at={alert.since} />

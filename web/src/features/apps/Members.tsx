@@ -4,7 +4,10 @@ import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useUserNames } from '@/lib/api/names';
 import type { App, AppRole, Member } from '@/lib/api/types';
+import { useDraft } from '@/lib/drafts';
+import { useOpenForm } from '@/lib/unsaved';
 import { ActionButton } from '@/components/ActionButton';
+import { CurlButton } from '@/components/CurlButton';
 import { DataTable, type Column } from '@/components/DataTable';
 import { showDone, showError } from '@/components/notify';
 import { showUndoable } from '@/components/notify-undo';
@@ -125,13 +128,24 @@ function RemoveMember({ app, member, denied }: { app: string; member: Member; de
   );
 }
 
+/** Who is no member yet; whoever was picked stays an option when the search moves on. */
+function offered(names: readonly string[] | undefined, user: string | null, members: ReadonlySet<string>): string[] {
+  const others = (names ?? []).filter((name) => !members.has(name));
+  return user === null || others.includes(user) ? others : [user, ...others];
+}
+
 function AddMember({ app }: { app: App }) {
   const { t } = useTranslation();
   const [search, setSearch] = useState('');
-  const [user, setUser] = useState<string | null>(null);
-  const [role, setRole] = useState<AppRole>('viewer');
+  const draft = useDraft<{ user: string; role: AppRole }>('member');
+  const [user, setUser] = useState<string | null>(draft?.values.user ?? null);
+  const [role, setRole] = useState<AppRole>(draft?.values.role ?? 'viewer');
   const users = useUserNames(search);
   const set = useSetMember(app.name);
+  useOpenForm({
+    dirty: () => user !== null && !set.isPending,
+    keep: () => (user === null ? null : { id: 'member', values: { user, role } }),
+  });
   const members = new Set(app.members.map((member) => member.user));
 
   function submit(event: FormEvent) {
@@ -155,7 +169,7 @@ function AddMember({ app }: { app: App }) {
         <Select
           label={t('apps.addMember')}
           placeholder={t('picker.owners')}
-          data={(users.data ?? []).filter((name) => !members.has(name))}
+          data={offered(users.data, user, members)}
           value={user}
           onChange={setUser}
           searchable
@@ -172,6 +186,7 @@ function AddMember({ app }: { app: App }) {
           allowDeselect={false}
           w={140}
         />
+        <CurlButton call={() => ({ method: 'PUT', path: `/apps/${app.name}/members/${encodeURIComponent(user ?? '')}`, body: { role } })} disabled={user === null} />
         <Button type="submit" variant="default" disabled={user === null} loading={set.isPending}>
           {t('common.add')}
         </Button>

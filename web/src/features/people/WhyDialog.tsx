@@ -1,10 +1,10 @@
 import { Select, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useAppNames, useUserNames } from '@/lib/api/names';
+import { useAppNames } from '@/lib/api/names';
 import type { Action } from '@/lib/api/types';
 import { FormDialog } from '@/components/FormDialog';
-import { useActions, useBucketNames } from './api/why';
+import { useActions, useAllUsers, useBucketNames } from './api/why';
 import { WhyAnswer } from './WhyAnswer';
 
 /** Asks whether a user may do something somewhere, and why. */
@@ -23,9 +23,10 @@ function Ask() {
   const [user, setUser] = useState<string | null>(null);
   const [action, setAction] = useState<string | null>(null);
   const [object, setObject] = useState<string | null>(null);
-  const users = useUserNames(search);
+  const users = useAllUsers(search);
   const actions = useActions();
   const of = actions.data?.find((one) => one.action === action)?.of ?? 'all';
+  const disabled = new Set(users.data?.filter((one) => one.disabled).map(({ name }) => name));
   const choose = (chosen: string | null) => {
     if (actions.data?.find((one) => one.action === chosen)?.of !== of) setObject(null);
     setAction(chosen);
@@ -34,7 +35,8 @@ function Ask() {
     <Stack>
       <Select
         label={t('field.user')}
-        data={withChosen(users.data, user)}
+        data={withChosen(users.data?.map(({ name }) => name), user)}
+        renderOption={({ option: { value } }) => (disabled.has(value) ? t('why.disabledUser', { name: value }) : value)}
         value={user}
         onChange={setUser}
         searchable

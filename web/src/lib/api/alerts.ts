@@ -1,6 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, ifMatch, unwrap } from './client';
-import type { AlertRuleInput } from './types';
+import type { ApiCall } from '@/lib/curl';
+import type { AlertRule, AlertRuleInput } from './types';
 
 const refreshEvery = 15_000; // ms
 
@@ -8,15 +9,18 @@ interface Filter {
   bucket?: string;
   mine?: boolean;
   open?: boolean;
+  cursor?: string;
 }
 
-/** The open alerts, then the ended ones of the last 30 days, each the newest first. */
-export function useAlerts(filter: Filter) {
+const most = 200; // the server's most of one page
+
+/** The open alerts, then the ended ones of the last 30 days, each the newest first, page by page. */
+export function useAlerts(filter: Filter, limit = most) {
   return useQuery({
-    queryKey: ['alerts', filter],
-    queryFn: ({ signal }) => unwrap(api.GET('/api/v1/alerts', { params: { query: { ...filter, limit: 200 } }, signal })),
+    queryKey: ['alerts', filter, limit],
+    queryFn: ({ signal }) => unwrap(api.GET('/api/v1/alerts', { params: { query: { ...filter, limit } }, signal })),
     refetchInterval: refreshEvery,
-    select: (answer) => answer.items,
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -36,11 +40,11 @@ export function useAlertRules(bucket: string) {
 export function useSetAlertRules(bucket: string) {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ base, rules }: { base: number; rules: AlertRuleInput[] }) =>
+    mutationFn: ({ base, ...body }: { base: number; rules: AlertRuleInput[]; reason: string }) =>
       unwrap(
         api.PUT('/api/v1/buckets/{name}/alert-rules', {
           params: { path: { name: bucket }, header: ifMatch(base) },
-          body: { rules },
+          body,
         }),
       ),
     onSettled: () => {
@@ -48,4 +52,14 @@ export function useSetAlertRules(bucket: string) {
       void queryClient.invalidateQueries({ queryKey: ['alerts'] });
     },
   });
+}
+
+/** A rule as the server takes it back. */
+export function ruleInput({ id, kind, percent, minutes, enabled }: AlertRule): AlertRuleInput {
+  return { id, kind, percent, minutes, enabled };
+}
+
+/** The request that replaces the rules, for a shell. */
+export function alertRulesCall(bucket: string, base: number, body: { rules: AlertRuleInput[]; reason: string }): ApiCall {
+  return { method: 'PUT', path: `/buckets/${bucket}/alert-rules`, base, body };
 }

@@ -13,7 +13,8 @@ export interface BulkRequest {
   change: BulkChange;
 }
 
-function body({ buckets, change }: BulkRequest) {
+/** A bulk edit as the server takes it. */
+export function bulkBody({ buckets, change }: BulkRequest) {
   return { buckets: buckets.map(({ name, revision }) => ({ name, revision })), change };
 }
 
@@ -21,7 +22,7 @@ function body({ buckets, change }: BulkRequest) {
 export function useBulkPreview() {
   return useMutation({
     mutationFn: (request: BulkRequest) =>
-      unwrap(api.POST('/api/v1/buckets/bulk', { body: { ...body(request), dry_run: true } })),
+      unwrap(api.POST('/api/v1/buckets/bulk', { body: { ...bulkBody(request), dry_run: true } })),
   });
 }
 
@@ -29,7 +30,7 @@ export function useBulkEdit() {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: ({ reason, ...request }: BulkRequest & { reason: string }) =>
-      unwrap(api.POST('/api/v1/buckets/bulk', { body: { ...body(request), reason } })),
+      unwrap(api.POST('/api/v1/buckets/bulk', { body: { ...bulkBody(request), reason } })),
     onSuccess: (done) => {
       void queryClient.invalidateQueries({ queryKey: ['buckets', 'list'] });
       void queryClient.invalidateQueries({ queryKey: ['buckets', 'labels'] });

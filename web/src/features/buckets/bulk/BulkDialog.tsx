@@ -1,9 +1,11 @@
-import { Modal } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
+import { equal } from '@/lib/diff/fields';
+import { useOpenForm } from '@/lib/unsaved';
+import { FormDialog } from '@/components/FormDialog';
 import { useBulkPreview } from '@/features/buckets/api/bulk';
-import { toChange, unchanged } from './change';
+import { placeBulkErrors, toChange, unchanged, type BulkDraft } from './change';
 import { ChooseForm } from './ChooseForm';
 import { Refusal } from './Refusal';
 import { ReviewStep } from './ReviewStep';
@@ -14,6 +16,8 @@ interface BulkDialogProps {
   /** Called when the dialog is gone. */
   onClosed: () => void;
   buckets: readonly Bucket[];
+  /** What had been typed when the session ended. */
+  draft: Partial<BulkDraft> | undefined;
   /** Takes buckets out of the selection. */
   onDrop: (names: readonly string[]) => void;
   /** Called when it is saved. */
@@ -24,34 +28,49 @@ interface BulkDialogProps {
 export default function BulkDialog({ opened, onClose, onClosed, ...rest }: BulkDialogProps) {
   const { t } = useTranslation();
   return (
-    <Modal
+    <FormDialog
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={onClosed}
       title={t('bulk.title', { count: rest.buckets.length })}
       size="xl"
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       <Steps onClose={onClose} {...rest} />
-    </Modal>
+    </FormDialog>
   );
 }
 
-function Steps({ buckets, onClose, onDrop, onDone }: Omit<BulkDialogProps, 'opened' | 'onClosed'>) {
-  const [values, setValues] = useState(unchanged);
+function Steps({ buckets, draft, onClose, onDrop, onDone }: Omit<BulkDialogProps, 'opened' | 'onClosed'>) {
+  const [values, setValues] = useState(draft?.edit ?? unchanged);
+  const [reason, setReason] = useState(draft?.why ?? '');
   const preview = useBulkPreview();
+  const { placed, rest } = placeBulkErrors(preview.error);
+  const done = useRef(false);
+  const typed = () => !done.current && (!equal(values, unchanged) || reason.trim() !== '');
+  useOpenForm({
+    dirty: typed,
+    keep: () => (typed() ? { id: 'bulk', values: { buckets, edit: values, why: reason } satisfies BulkDraft } : null),
+  });
+
+  function drop(names: readonly string[]) {
+    onDrop(names);
+    preview.reset();
+  }
+
   if (preview.data) {
     return (
       <ReviewStep
         buckets={buckets}
         change={toChange(values)}
         preview={preview.data}
+        reason={reason}
+        onReason={setReason}
         onBack={preview.reset}
-        onDone={onDone}
-        onDrop={(names) => {
-          onDrop(names);
-          preview.reset();
+        onDone={() => {
+          done.current = true;
+          onDone();
         }}
+        onDrop={drop}
       />
     );
   }
@@ -63,14 +82,9 @@ function Steps({ buckets, onClose, onDrop, onDone }: Omit<BulkDialogProps, 'open
       onSubmit={() => preview.mutate({ buckets, change: toChange(values) })}
       onCancel={onClose}
       asking={preview.isPending}
+      refused={placed}
     >
-      <Refusal
-        error={preview.error}
-        onDrop={(names) => {
-          onDrop(names);
-          preview.reset();
-        }}
-      />
+      {(rest.length > 0 || Object.keys(placed).length === 0) && <Refusal error={preview.error} fields={rest} onDrop={drop} />}
     </ChooseForm>
   );
 }

@@ -1,9 +1,11 @@
 import { Alert, Button, Group, Select, Stack, TagsInput } from '@mantine/core';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
 import { useUserNames } from '@/lib/api/names';
 import { modes } from '@/lib/definition';
+import { focusFirstInvalid } from '@/lib/form-errors';
+import { CancelButton } from '@/components/FormDialog';
 import { NamesPicker } from '@/components/NamesPicker';
 import { useLabelNames } from '@/features/buckets/api/labels';
 import { validateBulk, type BulkErrors, type BulkValues } from './change';
@@ -15,27 +17,37 @@ interface ChooseFormProps {
   onSubmit: () => void;
   onCancel: () => void;
   asking: boolean;
+  /** What the server refused of the inputs. */
+  refused: BulkErrors;
   /** What the server refused. */
   children: ReactNode;
 }
 
 /** What shall become different; everything left empty stays as it is. */
-export function ChooseForm({ buckets, values, onChange, onSubmit, onCancel, asking, children }: ChooseFormProps) {
+export function ChooseForm({ buckets, values, onChange, onSubmit, onCancel, asking, refused, children }: ChooseFormProps) {
   const { t } = useTranslation();
-  const [errors, setErrors] = useState<BulkErrors>({});
+  const [wrong, setWrong] = useState<BulkErrors>({});
+  const errors = { ...refused, ...wrong };
+  const element = useRef<HTMLFormElement>(null);
   const [empty, setEmpty] = useState(false);
   const set = (part: Partial<BulkValues>) => onChange({ ...values, ...part });
 
   function submit(event: FormEvent) {
     event.preventDefault();
     const found = validateBulk(values, t);
-    setErrors(found.errors);
+    setWrong(found.errors);
     setEmpty(found.none);
-    if (!found.none && Object.keys(found.errors).length === 0) onSubmit();
+    if (Object.keys(found.errors).length > 0) focusFirstInvalid(element.current);
+    else if (!found.none) onSubmit();
   }
 
+  const faults = Object.values(refused).join();
+  useEffect(() => {
+    if (faults) focusFirstInvalid(element.current);
+  }, [faults]);
+
   return (
-    <form onSubmit={submit} noValidate>
+    <form ref={element} onSubmit={submit} noValidate>
       <Stack>
         <Select
           label={t('field.mode')}
@@ -43,6 +55,7 @@ export function ChooseForm({ buckets, values, onChange, onSubmit, onCancel, aski
           data={modes.map((mode) => ({ value: mode, label: t(`mode.${mode}.name`) }))}
           value={values.mode || null}
           onChange={(mode) => set({ mode: mode ?? '' })}
+          error={errors.mode}
           clearable
           clearButtonProps={{ 'aria-label': t('common.clear') }}
           data-autofocus
@@ -56,9 +69,7 @@ export function ChooseForm({ buckets, values, onChange, onSubmit, onCancel, aski
         )}
         {children}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
-            {t('common.cancel')}
-          </Button>
+          <CancelButton onCancel={onCancel} />
           <Button type="submit" loading={asking}>
             {t('bulk.review')}
           </Button>

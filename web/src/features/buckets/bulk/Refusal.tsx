@@ -5,17 +5,18 @@ import { errorText } from '@/components/error-text';
 
 interface RefusalProps {
   error: unknown;
+  /** The field errors that stand at no input, in words. */
+  fields: readonly string[];
   /** Takes the buckets that stand in the way out of the selection. */
   onDrop: (names: readonly string[]) => void;
 }
 
 /** Why nothing was changed: each bucket that stands in the way, or each field that breaks a rule. */
-export function Refusal({ error, onDrop }: RefusalProps) {
+export function Refusal({ error, fields, onDrop }: RefusalProps) {
   const { t } = useTranslation();
   if (!error) return null;
   const problem = error instanceof ApiError ? error.problem : undefined;
   const faults = problem?.buckets ?? [];
-  const fields = problem?.errors ?? [];
   return (
     <Alert color="red" role="alert" title={faults.length > 0 ? t('bulk.refused', { count: faults.length }) : undefined}>
       {faults.length === 0 && <Text size="sm">{errorText(error, t)}</Text>}
@@ -26,10 +27,8 @@ export function Refusal({ error, onDrop }: RefusalProps) {
               <strong>{name}</strong>: {t(`bulk.fault.${code}`, { revision, message, defaultValue: message })}
             </List.Item>
           ))}
-          {fields.map(({ field, message }) => (
-            <List.Item key={field + message}>
-              {field}: {message}
-            </List.Item>
+          {fields.map((fault) => (
+            <List.Item key={fault}>{fault}</List.Item>
           ))}
         </List>
       </ScrollArea.Autosize>

@@ -2,11 +2,13 @@ import { Button, Group, ScrollArea, Stack, Text, Textarea, Title } from '@mantin
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket, BulkChange, BulkEdited } from '@/lib/api/types';
+import { fieldErrorsOf } from '@/lib/form-errors';
 import { diffFields } from '@/lib/diff/fields';
+import { CurlButton } from '@/components/CurlButton';
 import { showDefinitionValue } from '@/components/DefinitionValue';
 import { FieldDiff } from '@/components/FieldDiff';
 import { showDone, showPending } from '@/components/notify';
-import { useBulkEdit } from '@/features/buckets/api/bulk';
+import { bulkBody, useBulkEdit } from '@/features/buckets/api/bulk';
 import { reasonError } from '@/features/buckets/form/validate';
 import { Refusal } from './Refusal';
 
@@ -15,6 +17,8 @@ interface ReviewStepProps {
   change: BulkChange;
   /** What the server says would change. */
   preview: BulkEdited;
+  reason: string;
+  onReason: (reason: string) => void;
   onBack: () => void;
   onDrop: (names: readonly string[]) => void;
   onDone: () => void;
@@ -23,12 +27,13 @@ interface ReviewStepProps {
 const shownMost = 50; // differences written out; of the others the number is told
 
 /** What would change, bucket by bucket, and the reason. */
-export function ReviewStep({ buckets, change, preview, onBack, onDrop, onDone }: ReviewStepProps) {
+export function ReviewStep({ buckets, change, preview, reason, onReason, onBack, onDrop, onDone }: ReviewStepProps) {
   const { t } = useTranslation();
   const save = useBulkEdit();
-  const [reason, setReason] = useState('');
   const [error, setError] = useState<string>();
   const count = preview.changed.length;
+  const refused = fieldErrorsOf(save.error);
+  const rest = refused.filter(({ field }) => field !== 'reason').map(({ field, message }) => `${field}: ${message}`);
 
   function submit(event: FormEvent) {
     event.preventDefault();
@@ -65,12 +70,13 @@ export function ReviewStep({ buckets, change, preview, onBack, onDrop, onDone }:
             autosize
             minRows={2}
             value={reason}
-            error={error}
-            onChange={(event) => setReason(event.currentTarget.value)}
+            error={error ?? refused.find(({ field }) => field === 'reason')?.message}
+            onChange={(event) => onReason(event.currentTarget.value)}
           />
         )}
-        <Refusal error={save.error} onDrop={onDrop} />
+        <Refusal error={save.error} fields={rest} onDrop={onDrop} />
         <Group justify="flex-end">
+          {count > 0 && <CurlButton call={() => ({ method: 'POST', path: '/buckets/bulk', body: { ...bulkBody({ buckets, change }), reason: reason.trim() } })} />}
           <Button variant="default" onClick={onBack}>
             {t('edit.back')}
           </Button>

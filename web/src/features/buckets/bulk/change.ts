@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next';
-import type { BulkChange } from '@/lib/api/types';
+import { fieldErrorsOf, placeErrors } from '@/lib/form-errors';
+import type { Bucket, BulkChange } from '@/lib/api/types';
 import { labelsError } from '@/features/buckets/form/validate';
 import { splitLabel } from '@/features/buckets/form/values';
 
@@ -13,6 +14,13 @@ export interface BulkValues {
 }
 
 export const unchanged: BulkValues = { mode: '', setLabels: [], removeLabels: [], addOwners: [], removeOwners: [] };
+
+/** What of a bulk edit outlives the end of the session. */
+export interface BulkDraft {
+  buckets: readonly Bucket[];
+  edit: BulkValues;
+  why: string;
+}
 
 export function toChange(values: BulkValues): BulkChange {
   return {
@@ -35,4 +43,12 @@ export function validateBulk(values: BulkValues, t: TFunction): { errors: BulkEr
   if (values.removeLabels.some((key) => set.includes(key))) errors.removeLabels = t('bulk.both');
   if (values.removeOwners.some((name) => values.addOwners.includes(name))) errors.removeOwners = t('bulk.both');
   return { errors, none: Object.keys(toChange(values)).length === 0 };
+}
+
+const inputs = { mode: 'mode', set_labels: 'setLabels', remove_labels: 'removeLabels', add_owners: 'addOwners', remove_owners: 'removeOwners' };
+
+/** A refusal's field errors on their inputs, and those of no input. */
+export function placeBulkErrors(error: unknown): { placed: BulkErrors; rest: string[] } {
+  const fields = fieldErrorsOf(error).map((fault) => ({ ...fault, field: fault.field.replace(/^change[.]/, '') }));
+  return placeErrors(fields, Object.values(inputs), inputs);
 }

@@ -1,14 +1,14 @@
-import { NumberInput, Radio, Stack, Switch, Text } from '@mantine/core';
+import { NumberInput, Radio, Stack, Switch, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useSetAlertRules } from '@/lib/api/alerts';
-import { fieldErrorsOf } from '@/lib/form-errors';
-import { hasCode } from '@/lib/api/problem';
-import type { AlertRule, AlertRules } from '@/lib/api/types';
+import { alertRulesCall, ruleInput, useSetAlertRules } from '@/lib/api/alerts';
+import { ApiError, hasCode } from '@/lib/api/problem';
+import type { AlertRule, AlertRuleInput, AlertRules } from '@/lib/api/types';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { alertRuleText, endMinutes } from '@/components/alert-text';
 import { errorText } from '@/components/error-text';
 import { DialogForm, FormDialog } from '@/components/FormDialog';
+import { OvertakenNotice } from '@/components/OvertakenNotice';
 import { showDone } from '@/components/notify';
 
 interface Props {
@@ -34,33 +34,47 @@ const whole = (n: unknown, high: number) => Number.isInteger(n) && Number(n) >= 
 function RuleForm({ bucket, book, editing, onClose }: Props & { editing: AlertRule | 'new' }) {
   const { t } = useTranslation();
   const set = useSetAlertRules(bucket);
-  const [base] = useState(book); // as it was when the dialog was opened
+  const [stand, setStand] = useState(book); // what the edit stands on: as it was when the dialog was opened
   const { kind, percent, minutes, enabled } = editing === 'new' ? fresh : editing;
-  const { form, element, refusal, refused, onSubmit } = useSimpleForm({
-    initialValues: { kind, percent, minutes, enabled },
-    validate: {
-      percent: (n: number) => (whole(n, 100) ? null : t('alerts.percentRule')),
-      minutes: (n: number) => (whole(n, 1440) ? null : t('alerts.minutesRule')),
+  const { form, element, refusal, refused, onSubmit, base = stand.revision, overtaken } = useSimpleForm(
+    {
+      initialValues: { kind, percent, minutes, enabled, reason: '' },
+      validate: {
+        percent: (n: number) => (whole(n, 100) ? null : t('alerts.percentRule')),
+        minutes: (n: number) => (whole(n, 1440) ? null : t('alerts.minutesRule')),
+      },
     },
-  });
+    book.revision,
+  );
+  const id = editing === 'new' ? undefined : editing.id;
+  const body = (values: typeof form.values) => withRule(stand.rules, id, values);
   const save = onSubmit((values) => {
-    const kept = base.rules.map((rule) => ({ id: rule.id, kind: rule.kind, percent: rule.percent, minutes: rule.minutes, enabled: rule.enabled }));
-    const rules = editing === 'new' ? [...kept, values] : kept.map((rule) => (rule.id === editing.id ? { ...values, id: editing.id } : rule));
+    const sent = body(values);
     set.mutate(
-      { base: base.revision, rules },
+      { base, ...sent },
       {
         onSuccess: () => {
           showDone(t('alerts.saved'), t);
           onClose();
         },
-        onError: (error) => refused(error, hasCode(error, 'stale') ? t('alerts.stale') : (fieldErrorsOf(error)[0]?.message ?? errorText(error, t))),
+        onError: (error) => {
+          const present = presentBook(error);
+          if (present) setStand(present);
+          refused(error, errorText(error, t), (field) => inputOf(field, sent.at));
+        },
       },
     );
   });
   const near = { flow: 'alerts.kindNearFlow', level: 'alerts.kindNearLevel' }[book.near_limit] ?? 'alerts.kindNearNone';
   const said = whole(form.values.percent, 100) && whole(form.values.minutes, 1440);
   return (
-    <DialogForm ref={element} onSubmit={save} onCancel={onClose} submitLabel={t('common.save')} saving={set.isPending} refusal={refusal}>
+    <DialogForm ref={element} onSubmit={save} onCancel={onClose} submitLabel={t('common.save')} saving={set.isPending} refusal={refusal} curl={() => alertRulesCall(bucket, base, body(form.getValues()))}>
+      {overtaken && (
+        <OvertakenNotice
+          overtaken={{ ...overtaken, current: { rules: stand.rules.map((rule) => alertRuleText(rule, t)).join('; ') || t('alerts.noRules') } }}
+          fields={{ rules: t('alerts.title') }}
+        />
+      )}
       <Radio.Group label={t('alerts.kind')} {...form.getInputProps('kind')}>
         <Stack gap="xs" mt="xs">
           <Radio value="limited_share" label={t('alerts.kindLimited')} description={t('alerts.kindLimitedText')} />
@@ -70,6 +84,7 @@ function RuleForm({ bucket, book, editing, onClose }: Props & { editing: AlertRu
       <NumberInput label={t('alerts.percent')} required min={1} max={100} clampBehavior="none" allowDecimal={false} {...form.getInputProps('percent')} />
       <NumberInput label={t('alerts.minutes')} required min={1} max={1440} clampBehavior="none" allowDecimal={false} {...form.getInputProps('minutes')} />
       <Switch label={t('alerts.enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+      <Textarea label={t('alerts.reason')} maxLength={500} {...form.getInputProps('reason')} />
       {said && (
         <Text size="sm" aria-live="polite">
           {alertRuleText(form.values, t)}. {t('alerts.preview', { minutes: form.values.minutes, end: endMinutes(form.values.minutes) })}
@@ -77,4 +92,34 @@ function RuleForm({ bucket, book, editing, onClose }: Props & { editing: AlertRu
       )}
     </DialogForm>
   );
+}
+
+interface RuleValues {
+  kind: string;
+  percent: number;
+  minutes: number;
+  enabled: boolean;
+  reason: string;
+}
+
+/** All rules with one of them as it is to be; one that is gone by now is made anew. */
+function withRule(rules: readonly AlertRule[], id: number | undefined, { reason, ...values }: RuleValues) {
+  const rule = values as AlertRuleInput;
+  const at = rules.findIndex((one) => one.id === id);
+  const kept = rules.map(ruleInput);
+  const all = at < 0 ? [...kept, rule] : kept.map((one, i) => (i === at ? { ...rule, id } : one));
+  return { rules: all, reason: reason.trim(), at: at < 0 ? kept.length : at };
+}
+
+/** The rules as they are now, where somebody else was faster. */
+function presentBook(error: unknown): AlertRules | null {
+  if (!hasCode(error, 'stale') || !(error instanceof ApiError)) return null;
+  return (error.problem.current ?? null) as AlertRules | null;
+}
+
+/** The input that holds a field of the rule that is being edited; what is said of the whole rule stands at its kind. */
+function inputOf(field: string, at: number): string {
+  const own = `rules[${at}]`;
+  if (field === own) return 'kind';
+  return field.startsWith(`${own}.`) ? field.slice(own.length + 1) : field;
 }

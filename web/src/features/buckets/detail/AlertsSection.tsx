@@ -1,8 +1,8 @@
 import { Alert, Group, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAlertRules } from '@/lib/api/alerts';
 import type { AlertRule, AlertRules, Bucket } from '@/lib/api/types';
+import { useUrlDialogOf } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { alertRuleText, alertValueText } from '@/components/alert-text';
 import { errorText } from '@/components/error-text';
@@ -28,8 +28,9 @@ export function AlertsSection({ bucket }: { bucket: Bucket }) {
 
 function Rules({ bucket, book }: { bucket: Bucket; book: AlertRules }) {
   const { t } = useTranslation();
-  const [editing, setEditing] = useState<AlertRule | 'new' | null>(null);
-  const [removing, setRemoving] = useState<AlertRule | null>(null);
+  const [chosen, edit] = useUrlDialogOf('rule');
+  const [doomed, remove] = useUrlDialogOf('remove-rule');
+  const ruleOf = (id: string | null) => book.rules.find((rule) => String(rule.id) === id) ?? null;
   const denied = bucket.may.edit ? undefined : t('denied.edit', { owners: bucket.owners.join(', ') });
   return (
     <Stack>
@@ -39,22 +40,26 @@ function Rules({ bucket, book }: { bucket: Bucket; book: AlertRules }) {
         <Group key={rule.id} justify="space-between" gap="sm">
           <Said rule={rule} />
           <Group gap="xs">
-            <ActionButton size="xs" variant="default" denied={denied} aria-label={t('alerts.editRule', { rule: alertRuleText(rule, t) })} onClick={() => setEditing(rule)}>
+            <ActionButton size="xs" variant="default" denied={denied} aria-label={t('alerts.editRule', { rule: alertRuleText(rule, t) })} onClick={() => edit.open(String(rule.id))}>
               {t('alerts.edit')}
             </ActionButton>
-            <ActionButton size="xs" variant="default" denied={denied} aria-label={t('alerts.removeRule', { rule: alertRuleText(rule, t) })} onClick={() => setRemoving(rule)}>
+            <ActionButton size="xs" variant="default" denied={denied} aria-label={t('alerts.removeRule', { rule: alertRuleText(rule, t) })} onClick={() => remove.open(String(rule.id))}>
               {t('alerts.remove')}
             </ActionButton>
           </Group>
         </Group>
       ))}
       <Group>
-        <ActionButton variant="default" denied={denied ?? (book.rules.length >= most ? t('alerts.full') : undefined)} onClick={() => setEditing('new')}>
+        <ActionButton variant="default" denied={denied ?? (book.rules.length >= most ? t('alerts.full') : undefined)} onClick={() => edit.open('new')}>
           {t('alerts.add')}
         </ActionButton>
       </Group>
-      <AlertRuleDialog bucket={bucket.name} book={book} editing={editing} onClose={() => setEditing(null)} />
-      <RemoveAlertRule bucket={bucket.name} book={book} rule={removing} onClose={() => setRemoving(null)} />
+      {denied === undefined && (
+        <>
+          <AlertRuleDialog bucket={bucket.name} book={book} editing={chosen === 'new' ? chosen : ruleOf(chosen)} onClose={edit.close} />
+          <RemoveAlertRule bucket={bucket.name} book={book} rule={ruleOf(doomed)} onClose={remove.close} />
+        </>
+      )}
     </Stack>
   );
 }

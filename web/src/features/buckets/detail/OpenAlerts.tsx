@@ -9,10 +9,10 @@ import { RelativeTime } from '@/components/RelativeTime';
 /** Marks a bucket that has open alerts. */
 export function OpenAlerts({ bucket }: { bucket: string }) {
   const { t } = useTranslation();
-  const { data = [] } = useAlerts({ bucket, open: true });
+  const alerts = useAlerts({ bucket, open: true }).data?.items ?? [];
   return (
     <div role="status" aria-live="polite">
-      {data.length > 0 && (
+      {alerts.length > 0 && (
         <Alert
           color="red"
           icon={<IconBell aria-hidden />}
@@ -20,7 +20,7 @@ export function OpenAlerts({ bucket }: { bucket: string }) {
           styles={{ title: { color: 'var(--mantine-color-error)' } }}
         >
           <Stack gap={4}>
-            {data.map((one) => (
+            {alerts.map((one) => (
               <Text key={one.id} size="sm">
                 {alertRuleText(one, t)} ({t('alerts.since')} <RelativeTime at={one.since} />, {alertValueText(one, t)})
               </Text>

@@ -4,6 +4,7 @@ import { useCallback, useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
+import { useDraft } from '@/lib/drafts';
 import { useUrlSet } from '@/lib/url-state';
 import { ActionButton } from '@/components/ActionButton';
 import { CursorPager } from '@/components/CursorPager';
@@ -12,6 +13,7 @@ import { ExportMenu } from '@/components/ExportMenu';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState } from '@/components/States';
 import { useBuckets } from '@/features/buckets/api/list';
+import type { BulkDraft } from '@/features/buckets/bulk/change';
 import { BucketFilters } from './BucketFilters';
 import { ColumnsMenu } from './ColumnsMenu';
 import { useBucketColumns } from './columns';
@@ -51,7 +53,8 @@ export function BucketsPage() {
   const data = useDeferredValue(buckets.data) ?? buckets.data;
   const rows = useMemo(() => data?.items ?? (data ? [] : undefined), [data]);
   const empty = rows?.length === 0;
-  const selection = useSelection(JSON.stringify({ ...query, sort: '', cursor: '' }));
+  const draft = useDraft<BulkDraft>('bulk');
+  const selection = useSelection(JSON.stringify({ ...query, sort: '', cursor: '' }), draft?.values.buckets);
   const shownSelection = useMemo(() => rowSelection(selection, rows ?? [], t), [selection, rows, t]);
   const sortBy = useCallback((sort: string) => set({ sort: sort === defaultSort ? '' : sort }), [set]);
   const next = buckets.data?.next || undefined;
@@ -102,7 +105,7 @@ export function BucketsPage() {
         />
       )}
       <CursorPager next={next} />
-      <BulkEdit selection={selection} query={query} paged={next !== undefined || query.cursor !== ''} />
+      <BulkEdit draft={draft?.values} selection={selection} query={query} paged={next !== undefined || query.cursor !== ''} />
     </>
   );
 }

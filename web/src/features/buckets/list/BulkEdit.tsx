@@ -1,5 +1,7 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { useUrlDialog } from '@/lib/url-dialog';
 import type { BucketListQuery } from '@/features/buckets/api/list';
+import type { BulkDraft } from '@/features/buckets/bulk/change';
 import { BulkBar } from './BulkBar';
 import type { Selection } from './use-selection';
 
@@ -9,42 +11,48 @@ interface BulkEditProps {
   selection: Selection;
   query: BucketListQuery;
   paged: boolean;
+  /** What was being done when the session ended. */
+  draft: Partial<BulkDraft> | undefined;
 }
 
 /** What is done with the picked rows: the bar, and the dialog once it was asked for. */
-export function BulkEdit({ selection, query, paged }: BulkEditProps) {
-  const [asked, setAsked] = useState(false);
-  const [opened, setOpened] = useState(false);
+export function BulkEdit({ selection, query, paged, draft }: BulkEditProps) {
+  const [opened, { open, close }] = useUrlDialog('bulk');
+  const [asked, setAsked] = useState(opened);
+  const [kept, setKept] = useState(draft);
   const [saved, setSaved] = useState(false);
+  const nothing = selection.chosen.size === 0;
 
-  function open() {
+  // A reload forgets what was picked.
+  useEffect(() => {
+    if (opened && nothing) close();
+  }, [opened, nothing, close]);
+
+  function start() {
+    setKept(undefined);
     setAsked(true);
-    setOpened(true);
-  }
-
-  function drop(names: readonly string[]) {
-    selection.drop(names);
-    if ([...selection.chosen.keys()].every((name) => names.includes(name))) setOpened(false);
+    open();
   }
 
   return (
     <>
-      <BulkBar selection={selection} query={query} paged={paged} onEdit={open} />
+      <BulkBar selection={selection} query={query} paged={paged} onEdit={start} />
       <Suspense>
         {asked && (
           <BulkDialog
-            opened={opened}
-            onClose={() => setOpened(false)}
+            opened={opened && !nothing}
+            onClose={close}
             // The picks stay until the dialog is gone: it still shows them.
             onClosed={() => {
               if (saved) selection.clear();
               setSaved(false);
             }}
             buckets={[...selection.chosen.values()]}
-            onDrop={drop}
+            draft={kept}
+            onDrop={selection.drop}
             onDone={() => {
               setSaved(true);
-              setOpened(false);
+              close();
             }}
           />
         )}

@@ -8,10 +8,10 @@ const none: Chosen = new Map();
 
 /**
  * The rows that are picked, as they were seen when they were picked: what somebody else changes afterwards is told when
- * it is saved. The picks last from page to page; other filters, told by `scope`, begin with none.
+ * it is saved. The picks last from page to page; other filters, told by `scope`, begin with none. `first` are picked already.
  */
-export function useSelection(scope: string) {
-  const [state, setState] = useState<State>({ scope, chosen: none, anchor: '' });
+export function useSelection(scope: string, first: readonly Bucket[] = []) {
+  const [state, setState] = useState<State>(() => ({ scope, chosen: changed(none, first, true), anchor: '' }));
   const { chosen } = within(scope, state);
   // The functions stay the same while the scope does: rows that did not change need not be drawn again.
   const acts = useMemo(() => {

@@ -12,7 +12,18 @@ export function useActions() {
   });
 }
 
-const most = 50; // buckets offered at once; the search finds the others
+const most = 50; // names offered at once; the search finds the others
+
+/** Users that contain `search`, disabled ones too: of them it is asked why they may nothing. */
+export function useAllUsers(search: string) {
+  return useQuery({
+    queryKey: ['users', 'all', search],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/api/v1/users', { params: { query: { limit: most, ...(search ? { search } : {}) } }, signal })),
+    placeholderData: keepPreviousData,
+    select: (answer) => answer.items ?? [],
+  });
+}
 
 /** Names of buckets that contain `search`. */
 export function useBucketNames(search: string, enabled: boolean) {

@@ -33,6 +33,8 @@ export const alerts = {
     removeText: 'The owners are not told of this any more. An open alert of the rule ends.',
     saved: 'The alert rules were saved.',
     stale: 'Somebody else has just changed the rules. Look at them again, then repeat your change.',
+    reason: 'Reason (optional)',
+    deleted: '(was deleted)',
     full: 'A bucket has at most 10 rules.',
     modeOff: 'The bucket is in mode off: nothing is counted, so nobody is told.',
     now: 'now {{value}}%, at most {{peak}}%',

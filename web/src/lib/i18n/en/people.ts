@@ -79,6 +79,7 @@ export const people = {
     yes: 'Yes',
     no: 'No',
     disabled: 'The account is disabled, so it may do nothing.',
+    disabledUser: '{{name}} (disabled)',
     through: 'Because of each of these',
     wouldThrough: 'Were the account enabled, because of each of these',
     missing: 'One of these would do',

@@ -35,6 +35,8 @@ export const alerts: typeof en = {
     removeText: '移除后不再就此通知负责人，该规则未结束的告警也会随之结束。',
     saved: '告警规则已保存。',
     stale: '规则刚刚被他人修改。请查看最新规则后重新操作。',
+    reason: '原因（可选）',
+    deleted: '（已删除）',
     full: '每个限流桶最多 10 条规则。',
     modeOff: '该限流桶处于关闭模式，不进行计数，因此不会发送通知。',
     now: '当前 {{value}}%，最高 {{peak}}%',

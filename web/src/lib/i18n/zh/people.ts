@@ -81,6 +81,7 @@ export const people: typeof en = {
     yes: '可以',
     no: '不可以',
     disabled: '账户已停用，不能执行任何操作。',
+    disabledUser: '{{name}}（已停用）',
     through: '依据（任意一项即可）',
     wouldThrough: '若账户启用，依据为',
     missing: '具备以下任意一项即可',
