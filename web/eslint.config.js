@@ -24,6 +24,8 @@ export default tseslint.config(
     rules: {
       eqeqeq: 'error',
       'no-console': 'error',
+      // Of the window; where one was forgotten to be declared, these would be taken without a word.
+      'no-restricted-globals': ['error', 'close', 'open', 'name', 'event', 'status', 'stop'],
       'max-lines': ['error', { max: 500 }],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',

@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,8 +22,10 @@ type login struct {
 // ground under them.
 func TestBrowser(t *testing.T) {
 	g := newGround(t, testenv.OwnRedis(t))
-	a := startAdmin(t, g.settings, "serve")
-	a.login("admin", adminPassword).people()
+	a := startAdmin(t, append(g.settings, "HEADGATE_WEBHOOK_ALLOW_PRIVATE=on"), "serve")
+	admin := a.login("admin", adminPassword)
+	admin.people()
+	limitAll(t, admin, g.addr)
 	logins, err := json.Marshal(map[string]login{
 		"admin": {"admin", adminPassword}, "owner": {"olivia", "olivia-password"}, "auditor": {"audrey", "audrey-password"}, "stranger": {"sam", "sam-password"},
 	})
@@ -42,4 +45,25 @@ func TestBrowser(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Errorf("the browser tests failed: %v", err)
 	}
+}
+
+// limitAll has an SDK meet a bucket limited for as long as the test runs, with a rule that tells its owner sam. An alert
+// needs whole minutes, so that they are gone by the time the browser looks.
+func limitAll(t *testing.T, admin *person, redis string) {
+	t.Helper()
+	const name = "e2e-told"
+	admin.must(http.StatusCreated, http.MethodPost, "/buckets", nil, map[string]any{
+		"name": name, "apps": []string{"search"}, "owners": []string{"sam"}, "max_permits": 1, "rate": 1, "period_ms": 86_400_000, "partition": "shared", "reason": "for an alert",
+	})
+	admin.must(http.StatusOK, http.MethodPut, "/buckets/"+name+"/alert-rules", map[string]string{"If-Match": `"1"`}, map[string]any{
+		"rules": []map[string]any{{"kind": "limited_share", "percent": 50, "minutes": 1}},
+	})
+	load := exec.CommandContext(t.Context(), binary(t, "client-demo"), "load", "--redis-url", "redis://"+redis, "--app", "search", "--bucket", name, "--rate", "1", "--duration", "1h")
+	if err := load.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = load.Process.Kill()
+		_ = load.Wait()
+	})
 }

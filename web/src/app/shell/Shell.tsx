@@ -58,7 +58,7 @@ export function Shell() {
             />
             <UnstyledButton component={Link} to="/overview" className={classes.brand}>
               <Logo />
-              <Text component="span" fw={700} size="lg">
+              <Text component="span" fw={700} size="lg" className={classes.word}>
                 Headgate
               </Text>
             </UnstyledButton>

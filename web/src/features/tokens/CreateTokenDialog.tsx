@@ -28,7 +28,7 @@ export function CreateTokenDialog({ opened, onClose }: { opened: boolean; onClos
       closeOnEscape={!made}
       withCloseButton={!made}
     >
-      {made ? <SecretShown secret={made.secret} onDone={onClose} /> : <CreateTokenForm onMade={setMade} onClose={close} />}
+      {made ? <SecretShown secret={made.secret} onDone={onClose} /> : <CreateTokenForm onMade={setMade} onClose={onClose} />}
     </FormDialog>
   );
 }

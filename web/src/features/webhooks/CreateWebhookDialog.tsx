@@ -28,7 +28,7 @@ export function CreateWebhookDialog({ opened, onClose }: { opened: boolean; onCl
       closeOnEscape={!made}
       withCloseButton={!made}
     >
-      {made ? <WebhookSecretShown secret={made.secret} onDone={onClose} /> : <CreateWebhookForm onMade={setMade} onClose={close} />}
+      {made ? <WebhookSecretShown secret={made.secret} onDone={onClose} /> : <CreateWebhookForm onMade={setMade} onClose={onClose} />}
     </FormDialog>
   );
 }

@@ -60,7 +60,7 @@ function RuleForm({ bucket, book, editing, onClose }: Props & { editing: AlertRu
         onError: (error) => {
           const present = presentBook(error);
           if (present) setStand(present);
-          refused(error, errorText(error, t), (field) => inputOf(field, sent.at));
+          refused(error, errorText(error, t), (field) => inputOf(field, placeOf(stand.rules, id)));
         },
       },
     );
@@ -102,13 +102,18 @@ interface RuleValues {
   reason: string;
 }
 
+/** Where a rule stands in the list that is sent; one that is new, or gone by now, comes last. */
+function placeOf(rules: readonly AlertRule[], id: number | undefined): number {
+  const at = rules.findIndex((one) => one.id === id);
+  return at < 0 ? rules.length : at;
+}
+
 /** All rules with one of them as it is to be; one that is gone by now is made anew. */
 function withRule(rules: readonly AlertRule[], id: number | undefined, { reason, ...values }: RuleValues) {
-  const rule = values as AlertRuleInput;
-  const at = rules.findIndex((one) => one.id === id);
-  const kept = rules.map(ruleInput);
-  const all = at < 0 ? [...kept, rule] : kept.map((one, i) => (i === at ? { ...rule, id } : one));
-  return { rules: all, reason: reason.trim(), at: at < 0 ? kept.length : at };
+  const all = rules.map(ruleInput);
+  const at = placeOf(rules, id);
+  all[at] = { ...(values as AlertRuleInput), ...(at < rules.length ? { id } : {}) };
+  return { rules: all, reason: reason.trim() };
 }
 
 /** The rules as they are now, where somebody else was faster. */
