@@ -141,7 +141,7 @@ test('rules that someone else changed meanwhile are shown beside the input, whic
   expect(other.status(), await other.text()).toBe(200);
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(dialog.getByRole('alert')).toContainText('At least 44%');
-  await dialog.getByRole('button', { name: 'Go on with my changes' }).click();
+  await dialog.getByRole('button', { name: 'Go on with mine' }).click();
   await dialog.getByLabel('Percent').fill('44');
   await dialog.getByLabel('Minutes').fill('4');
   await dialog.getByRole('button', { name: 'Save' }).click();
