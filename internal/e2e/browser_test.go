@@ -5,10 +5,13 @@ package e2e_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/headgate/headgate/internal/testenv"
 )
@@ -22,7 +25,8 @@ type login struct {
 // ground under them.
 func TestBrowser(t *testing.T) {
 	g := newGround(t, testenv.OwnRedis(t))
-	a := startAdmin(t, append(g.settings, "HEADGATE_WEBHOOK_ALLOW_PRIVATE=on"), "serve")
+	dsn, control := throughSwitch(t, testenv.MySQL(t))
+	a := startAdmin(t, append(g.settings, "HEADGATE_WEBHOOK_ALLOW_PRIVATE=on", "HEADGATE_MYSQL_DSN="+dsn), "serve")
 	admin := a.login("admin", adminPassword)
 	admin.people()
 	limitAll(t, admin, g.addr)
@@ -40,7 +44,7 @@ func TestBrowser(t *testing.T) {
 	cmd.Dir = filepath.Join("..", "..", "web")
 	cmd.Env = append(os.Environ(),
 		"HEADGATE_E2E_URL="+a.URL, "HEADGATE_E2E_LOGINS="+string(logins), "HEADGATE_E2E_LOAD="+binary(t, "client-demo"),
-		"HEADGATE_E2E_REDIS_URL=redis://"+g.addr)
+		"HEADGATE_E2E_REDIS_URL=redis://"+g.addr, "HEADGATE_E2E_DATABASE="+control)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		t.Errorf("the browser tests failed: %v", err)
@@ -66,4 +70,22 @@ func limitAll(t *testing.T, admin *person, redis string) {
 		_ = load.Process.Kill()
 		_ = load.Wait()
 	})
+}
+
+// throughSwitch has the server reach its database through a proxy, which a POST to the address returned, with the path /away
+// or /back, takes away and brings back.
+func throughSwitch(t *testing.T, dsn string) (through, control string) {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := testenv.Proxy(t, cfg.Addr)
+	cfg.Addr = proxy.Addr
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /away", func(http.ResponseWriter, *http.Request) { proxy.Close() })
+	mux.HandleFunc("POST /back", func(http.ResponseWriter, *http.Request) { proxy.Reopen(t) })
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return cfg.FormatDSN(), server.URL
 }

@@ -24,3 +24,8 @@ export function loadBinary(): string {
 export function redisUrl(): string {
   return needed('HEADGATE_E2E_REDIS_URL');
 }
+
+/** Where the server's database is taken away and brought back. */
+export function databaseSwitch(): string {
+  return needed('HEADGATE_E2E_DATABASE');
+}

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, test } from '@playwright/test';
-import { logins, redisUrl } from './env';
+import { databaseSwitch, logins, redisUrl } from './env';
 import { login } from './login';
 
 // An admin sees how everything stands, also while Redis does not answer, has it compared, and asks who may do what.
@@ -47,7 +47,29 @@ test('the System page shows the parts, tells that Redis is away, and recovers', 
   await expect(dialog).toBeHidden();
 });
 
-test('auditors see the System page but do not reconcile, and ask who may do what', async ({ page }) => {
+test('while the database is away the System page says that nothing is known, also to who comes then, and recovers', async ({ page, request }) => {
+  await login(page.request, 'admin');
+  await page.goto('/system');
+  const database = page.getByRole('region', { name: 'Database', exact: true });
+  await expect(database.getByText('Works', { exact: true })).toBeVisible();
+  await request.post(`${databaseSwitch()}/away`);
+  try {
+    await expect(page.getByText('This page could not be refreshed')).toBeVisible({ timeout: 30_000 });
+    await expect(database.getByText('Not known now', { exact: true })).toBeVisible();
+    await expect(page.getByText('Works', { exact: true })).toHaveCount(0);
+    const other = await page.context().newPage();
+    await other.goto('/system');
+    await expect(other.getByText('A part that is needed does not answer at the moment.')).toBeVisible({ timeout: 30_000 });
+    await expect(other.getByRole('button', { name: 'Try again' })).toBeVisible();
+    await other.close();
+  } finally {
+    await request.post(`${databaseSwitch()}/back`);
+  }
+  await expect(database.getByText('Works', { exact: true })).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText('This page could not be refreshed')).toHaveCount(0);
+});
+
+test('auditors see the System page but do not reconcile, and ask who may do what', async ({ page, request }) => {
   await login(page.request, 'auditor');
   await page.goto('/system');
   await expect(page.getByRole('button', { name: 'Reconcile now' })).toHaveAttribute('aria-disabled', 'true');
@@ -67,4 +89,12 @@ test('auditors see the System page but do not reconcile, and ask who may do what
   await choose('App', 'checkout', 'checkout');
   await expect(dialog.getByText('Yes', { exact: true })).toBeVisible();
   await expect(dialog.getByText('Owner of an app: checkout')).toBeVisible();
+
+  const gone = `gone-${Date.now()}`;
+  await login(request, 'admin');
+  const made = await request.post('/api/v1/users', { data: { name: gone, display_name: gone, role: 'admin', password: 'a password of a test' } });
+  const off = await request.put(`/api/v1/users/${gone}`, { headers: { 'If-Match': made.headers().etag ?? '' }, data: { display_name: gone, role: 'admin', disabled: true } });
+  expect(off.status(), await off.text()).toBe(200);
+  await choose('User', gone, `${gone} (disabled)`);
+  await expect(dialog.getByText('The account is disabled, so it may do nothing.')).toBeVisible();
 });

@@ -6,15 +6,15 @@ import { Section } from '@/components/Section';
 import { StateBadge } from '@/components/StateBadge';
 
 /** The database or Redis: what it is, whether it answers, and which of its settings are not safe. */
-export function PartCard({ title, part }: { title: string; part: System['database'] }) {
+export function PartCard({ title, part, known }: { title: string; part: System['database']; known: boolean }) {
   const { t, i18n } = useTranslation();
   const tone = !part.ok ? 'bad' : part.warnings.length > 0 ? 'watch' : 'good';
   return (
-    <Section title={title} actions={<StateBadge tone={tone}>{t(`system.${tone}`)}</StateBadge>}>
+    <Section title={title} actions={<StateBadge tone={known ? tone : 'watch'}>{t(known ? `system.${tone}` : 'system.unknown')}</StateBadge>}>
       <Text>
         {part.kind} {part.version}
       </Text>
-      {part.took_us !== null && (
+      {known && part.took_us !== null && (
         <Text size="sm" c="dimmed">
           {t('system.took', { ms: formatNumber(part.took_us / 1000, i18n.language, 1) })}
         </Text>

@@ -26,7 +26,7 @@ export function SyncCard() {
     <Section
       title={t('system.sync')}
       description={t('system.syncText')}
-      actions={data && <StateBadge tone={tone}>{label(data, t)}</StateBadge>}
+      actions={data && <StateBadge tone={error ? 'watch' : tone}>{error ? t('system.unknown') : label(data, t)}</StateBadge>}
     >
       <Stack>
         {data ? <Standing sync={data} /> : error ? <Text role="status">{errorText(error, t)}</Text> : <Skeleton height={80} />}

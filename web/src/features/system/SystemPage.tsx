@@ -28,7 +28,7 @@ function SystemState() {
       {system.error && !system.data ? (
         <ErrorState error={system.error} onRetry={() => void system.refetch()} />
       ) : system.data ? (
-        <Parts system={system.data} />
+        <Parts system={system.data} known={!system.error} />
       ) : (
         <Waiting />
       )}
@@ -40,13 +40,14 @@ function describe(system: System, t: TFunction): string {
   return [t('system.version', { version: system.version }), system.embedded && t('shell.embeddedLong')].filter(Boolean).join('. ');
 }
 
-function Parts({ system }: { system: System }) {
+// What could not be read anew is not known to be so still: with the database away nobody is told anything.
+function Parts({ system, known }: { system: System; known: boolean }) {
   const { t } = useTranslation();
   return (
     <Stack gap="lg">
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
-        <PartCard title={t('system.database')} part={system.database} />
-        <PartCard title={t('system.redis')} part={system.redis} />
+        <PartCard title={t('system.database')} part={system.database} known={known} />
+        <PartCard title={t('system.redis')} part={system.redis} known={known} />
       </SimpleGrid>
       <SyncCard />
       <ServersCard system={system} />

@@ -8,6 +8,7 @@ export const health = {
     good: 'Works',
     watch: 'Works, with a warning',
     bad: 'Does not answer',
+    unknown: 'Not known now',
     sync: 'Definitions in Redis',
     syncText: 'Redis enforces what the database says. What is missing is brought there by itself, usually within a second.',
     equal: 'Equal',

@@ -10,6 +10,7 @@ export const health: typeof en = {
     good: '正常',
     watch: '正常，但有警告',
     bad: '没有响应',
+    unknown: '目前未知',
     sync: 'Redis 中的定义',
     syncText: 'Redis 执行数据库中的定义。缺少的内容会自动补上，通常在一秒之内。',
     equal: '一致',
