@@ -22,7 +22,7 @@ func TestDocumentedAlertRequestsAreTaken(t *testing.T) {
 	if len(examples) != 2 {
 		t.Fatalf("%d examples", len(examples))
 	}
-	w := onSQLite(t)
+	w := onSQLite(t, withWebhooks(false))
 	admin := w.as(root)
 	admin.do("POST", buckets, definition(map[string]any{"name": "told", "partition": "shared"})).want(t, http.StatusCreated)
 	var book api.AlertRules
