@@ -1,4 +1,5 @@
 import { Alert, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAlertRules } from '@/lib/api/alerts';
 import type { AlertRule, AlertRules, Bucket } from '@/lib/api/types';
@@ -30,7 +31,8 @@ function Rules({ bucket, book }: { bucket: Bucket; book: AlertRules }) {
   const { t } = useTranslation();
   const [chosen, edit] = useUrlDialogOf('rule');
   const [doomed, remove] = useUrlDialogOf('remove-rule');
-  const ruleOf = (id: string | null) => book.rules.find((rule) => String(rule.id) === id) ?? null;
+  const edited = useRule(book, chosen);
+  const going = useRule(book, doomed);
   const denied = bucket.may.edit ? undefined : t('denied.edit', { owners: bucket.owners.join(', ') });
   return (
     <Stack>
@@ -56,12 +58,20 @@ function Rules({ bucket, book }: { bucket: Bucket; book: AlertRules }) {
       </Group>
       {denied === undefined && (
         <>
-          <AlertRuleDialog bucket={bucket.name} book={book} editing={chosen === 'new' ? chosen : ruleOf(chosen)} onClose={edit.close} />
-          <RemoveAlertRule bucket={bucket.name} book={book} rule={ruleOf(doomed)} onClose={remove.close} />
+          <AlertRuleDialog bucket={bucket.name} book={book} editing={chosen === 'new' ? chosen : edited} onClose={edit.close} />
+          <RemoveAlertRule bucket={bucket.name} book={book} rule={going} onClose={remove.close} />
         </>
       )}
     </Stack>
   );
+}
+
+/** The rule of an id; also one that somebody else removed since its dialog was opened, so that the input does not go with it. */
+function useRule(book: AlertRules, id: string | null): AlertRule | null {
+  const [seen, setSeen] = useState<AlertRule | null>(null);
+  const present = book.rules.find((rule) => String(rule.id) === id) ?? null;
+  if (present !== null && present !== seen) setSeen(present);
+  return present ?? (seen !== null && String(seen.id) === id ? seen : null);
 }
 
 function Said({ rule }: { rule: AlertRule }) {
