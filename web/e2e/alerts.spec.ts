@@ -33,7 +33,7 @@ test('an owner sets an alert rule, edits it and removes it', async ({ page, brow
   await other.close();
 
   await section.getByRole('button', { name: `Edit rule: ${rule}` }).click();
-  await dialog.getByLabel('On').uncheck();
+  await dialog.getByRole('switch', { name: 'On' }).uncheck();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(section.getByText('Off', { exact: true })).toBeVisible();
 

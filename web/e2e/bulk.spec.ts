@@ -83,7 +83,7 @@ test('all that match are picked beyond the page, and nobody picks what they may 
   await login(page.request, 'owner');
   await make(request, Array.from({ length: 27 }, (_, i) => `${prefix}-page-${String(i).padStart(2, '0')}`));
   await page.goto(`/buckets?search=${prefix}-page`);
-  await page.getByRole('checkbox', { name: 'Select all on this page' }).click();
+  await page.getByRole('checkbox', { name: 'Select all on this page' }).click({ timeout: 30_000 });
   const bar = page.getByRole('region', { name: 'Selected buckets' });
   await expect(bar).toContainText('25 buckets selected');
   await bar.getByRole('button', { name: 'Select all that match' }).click();

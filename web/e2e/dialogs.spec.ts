@@ -126,7 +126,7 @@ test('copied as curl, an edit of rules, a roll back and a deletion are made from
   const gone = await page.request.get(`/api/v1/buckets/${name}`);
   expect(gone.status()).toBe(404);
   await on('admin').goto(`/audit?target=${name}`);
-  await expect(on('admin').getByText(reason)).toHaveCount(3);
+  await expect(on('admin').getByText(reason)).toHaveCount(3, { timeout: 30_000 });
   await page.request.delete(`/api/v1/tokens/${id}`);
 });
 
