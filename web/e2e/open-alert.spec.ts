@@ -40,7 +40,7 @@ test('an open alert is at the bell, on the list, on the bucket and in its rules,
   await theirs.goto('/alerts');
   await expect(theirs.getByRole('link', { name: bucket })).toBeVisible();
   await expect(theirs.getByRole('link', { name: 'Alerts: 0 open in your buckets' })).toBeVisible();
-  expect(await theirs.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  await expect.poll(() => theirs.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   await accessible(theirs, 'the list, dark and narrow');
 
   await page.getByRole('button', { name: 'Switch off' }).click();

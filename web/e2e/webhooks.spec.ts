@@ -118,7 +118,7 @@ test('an endpoint is added, tested, fails and recovers, is told again, gets anot
     await expect(attempts.getByText(/500/).first()).toBeVisible();
     await accessible(page);
     await page.setViewportSize({ width: 360, height: 740 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
     await page.setViewportSize({ width: 1280, height: 800 });
 
     // It recovers, and is told again from the change that made the bucket on.
