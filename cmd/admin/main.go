@@ -17,9 +17,7 @@ func main() {
 }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := root().ExecuteContext(ctx); err != nil {
+	if err := root().ExecuteContext(untilSignal()); err != nil {
 		fmt.Fprintln(os.Stderr, "admin:", app.Explain(err))
 		if errors.Is(err, app.ErrTampered) {
 			return 2
@@ -27,4 +25,20 @@ func run() int {
 		return 1
 	}
 	return 0
+}
+
+// untilSignal returns a context that ends with the first Ctrl-C or SIGTERM. The latter is its cause: who sends it wants
+// the server to leave without a request lost, and a person at the keyboard wants it gone.
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		if <-signals == syscall.SIGTERM {
+			cancel(app.ErrTerminated)
+		} else {
+			cancel(context.Canceled)
+		}
+	}()
+	return ctx
 }

@@ -49,6 +49,8 @@ type Config struct {
 	Observe func(method, route string, status int, took time.Duration)
 	// Trace begins the trace of a request that matched a route, and gives its id; end is told the status. nil: none.
 	Trace func(r *http.Request, route, requestID string) (_ context.Context, traceID string, end func(status int))
+	// Leaving, when closed, has /readyz say no, and asks clients to open no further connection here; nil: never.
+	Leaving <-chan struct{}
 	// Draining, when closed, ends the streams, which would else keep the server from stopping; nil: never.
 	Draining <-chan struct{}
 }
@@ -97,7 +99,7 @@ func (s *server) build() (*gin.Engine, *routes) {
 	engine.RedirectTrailingSlash = false
 	engine.ForwardedByClientIP = false // origin reads these headers
 	s.streams = map[string]bool{}
-	engine.Use(s.identify, s.trace, s.logAccess, s.recoverPanic, s.secureAnswers, s.limitWork, endAfterChunks, refuseCrossOrigin(), refuseBadText, s.limitTime)
+	engine.Use(s.identify, s.trace, s.logAccess, s.recoverPanic, s.secureAnswers, s.partWhileLeaving, s.limitWork, endAfterChunks, refuseCrossOrigin(), refuseBadText, s.limitTime)
 	engine.NoMethod(func(c *gin.Context) { refuse(c, codeNoMethod, "this path does not know the method") })
 	engine.NoRoute(s.elsewhere)
 	r := newRoutes(s, engine)

@@ -28,10 +28,32 @@ func (s *server) healthz(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status":
 // readyz says whether requests can be served.
 func (s *server) readyz(c *gin.Context) {
 	ctx := c.Request.Context()
+	if s.leaving() {
+		refuse(c, model.CodeUnavailable, "the server is stopping")
+		return
+	}
 	if err := s.Health.Ready(ctx); err != nil {
 		s.log.WarnContext(ctx, "not ready", "request_id", callOf(ctx).requestID, "cause", err)
 		refuse(c, model.CodeUnavailable, "the database does not answer")
 		return
 	}
 	c.JSON(http.StatusOK, gin.H{"status": "ok"})
+}
+
+// leaving tells whether the server will stop soon.
+func (s *server) leaving() bool {
+	select {
+	case <-s.Leaving:
+		return true
+	default:
+		return false // also where nobody ever tells
+	}
+}
+
+// partWhileLeaving ends each connection behind its answer while the server leaves: one that a client keeps for its next
+// request would be closed under that request.
+func (s *server) partWhileLeaving(c *gin.Context) {
+	if s.leaving() {
+		c.Header("Connection", "close")
+	}
 }

@@ -60,6 +60,7 @@ type App struct {
 	roller       *figures.Roller
 	alerts       *alert.Watcher
 	self         model.Server  // what this server tells of itself
+	leaving      chan struct{} // closed when the server says that it will stop
 	draining     chan struct{} // closed when the server begins to stop
 }
 
@@ -185,12 +186,12 @@ func (a *App) wire(ctx context.Context) error {
 	a.openWebhooks()
 	a.roller = figures.New(figures.Config{Store: a.store, Engine: a.engine, Log: a.log})
 	a.openAlerts()
-	a.draining = make(chan struct{})
+	a.leaving, a.draining = make(chan struct{}), make(chan struct{})
 	a.openHeartbeat()
 	handler := api.New(api.Config{
 		Webhooks: webhookCalls{a.webhookGuard(), webhook.NewSender(a.webhookGuard(), time.Now)},
 		Store:    a.store, Auth: a.people, Recorder: a.recorder, Pusher: pusher{a.reconciler, a.metrics.Push, a.tracing}, Overlay: a.reconciler, Live: live{a.engine}, Health: health{a}, Sync: syncer{a.reconciler, a.engine, a.store},
-		Figures: figures.Reader{Engine: a.engine, Roller: a.roller}, Draining: a.draining,
+		Figures: figures.Reader{Engine: a.engine, Roller: a.roller}, Leaving: a.leaving, Draining: a.draining,
 		Console: web.Handler(), Log: a.log, Embedded: a.cfg.Embedded, TrustedProxies: a.cfg.TrustedProxies,
 		ProxyHeader: a.cfg.ProxyHeader, MaxRequests: a.cfg.MaxRequests, Observe: a.metrics.Request, Trace: a.traceRequest(),
 		SecureCookies: a.cfg.SecureCookies, SignOn: signOn, LocalLoginOff: !a.cfg.LocalLogin,
@@ -211,6 +212,7 @@ func (a *App) RedisURL() string {
 }
 
 // Run serves until ctx ends; then it lets the requests in hand finish, stops reconcile, and returns. The caller closes.
+// Where the cause is ErrTerminated, it tells for the time of Config.DrainDelay that it leaves, and serves meanwhile.
 func (a *App) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var parts sync.WaitGroup
@@ -240,14 +242,7 @@ func (a *App) Run(ctx context.Context) error {
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		// A request in hand may still be answered, and what was answered is in the database: stop in that order.
-		a.log.Info("stopping")
-		close(a.draining) // live views end; they would go on for ever
-		drain, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		if err = a.server.Shutdown(drain); err != nil {
-			_ = a.server.Close() // nobody may still write when the database is closed
-		}
-		cancel()
+		err = a.leave(ctx, served)
 	}
 	stop()
 	parts.Wait()

@@ -52,6 +52,7 @@ type Config struct {
 	OTLPEndpoint string // URL of a collector that gets traces over OTLP/HTTP; empty: OpenTelemetry's own variables say
 
 	RepairInterval time.Duration // how often all of Redis is compared with the database
+	DrainDelay     time.Duration // how long the server says that it leaves before it does, when it is terminated
 	LogLevel       slog.Level
 	LogJSON        bool
 
@@ -73,6 +74,7 @@ func Defaults() Config {
 			Scopes: defaultScopes, UsernameClaim: auth.DefaultUsernameClaim, GroupsClaim: auth.DefaultGroupsClaim, Create: auth.AdmitMapped,
 		},
 		RepairInterval: 15 * time.Second,
+		DrainDelay:     5 * time.Second,
 		LogLevel:       slog.LevelInfo,
 		Version:        "development",
 	}
@@ -122,6 +124,13 @@ var baseSettings = []setting{
 		c.RepairInterval, err = time.ParseDuration(v)
 		if err != nil || c.RepairInterval < time.Second || c.RepairInterval > time.Hour {
 			return errors.New("must be a duration of 1s..1h, such as 15s")
+		}
+		return nil
+	}},
+	{"HEADGATE_DRAIN_DELAY", func(c *Config, v string) (err error) {
+		c.DrainDelay, err = time.ParseDuration(v)
+		if err != nil || c.DrainDelay < 0 || c.DrainDelay > 5*time.Minute {
+			return errors.New("must be a duration of 0s..5m, such as 5s")
 		}
 		return nil
 	}},

@@ -43,7 +43,7 @@ func TestDocumentedDefaultsAreTrue(t *testing.T) {
 	table, d := read(t, "docs/operations.md"), Defaults()
 	for name, value := range map[string]string{
 		"HEADGATE_LISTEN": d.Listen, "HEADGATE_REDIS_PREFIX": d.RedisPrefix, "HEADGATE_DATA_DIR": d.DataDir,
-		"HEADGATE_EMBEDDED_REDIS_LISTEN": d.EmbeddedRedisListen, "HEADGATE_REPAIR_INTERVAL": d.RepairInterval.String(),
+		"HEADGATE_EMBEDDED_REDIS_LISTEN": d.EmbeddedRedisListen, "HEADGATE_REPAIR_INTERVAL": d.RepairInterval.String(), "HEADGATE_DRAIN_DELAY": d.DrainDelay.String(),
 		"HEADGATE_LOG_LEVEL": strings.ToLower(d.LogLevel.String()),
 	} {
 		if row := fmt.Sprintf("| `%s` | `%s` |", name, value); !strings.Contains(table, row) {
