@@ -50,6 +50,7 @@ var statuses = []struct {
 	{model.CodeTooMany, http.StatusTooManyRequests},
 	{model.CodeInternal, http.StatusInternalServerError},
 	{model.CodeUnavailable, http.StatusServiceUnavailable},
+	{model.CodeDiskFull, http.StatusInsufficientStorage},
 }
 
 func statusOf(code model.Code) int {

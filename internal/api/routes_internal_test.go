@@ -47,7 +47,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 	for _, code := range []model.Code{
 		model.CodeInvalid, model.CodeUnauthorized, model.CodeForbidden, model.CodeNotFound, model.CodeTaken, model.CodeInUse,
 		model.CodeStale, model.CodeMissingMatch, model.CodeLastAdmin, model.CodeTooMany, model.CodeUnavailable,
-		model.CodeForeignRedis, model.CodeLocalLoginOff, model.CodeInternal,
+		model.CodeForeignRedis, model.CodeDiskFull, model.CodeLocalLoginOff, model.CodeInternal,
 	} {
 		if !seen[code] {
 			t.Errorf("%s has no status", code)

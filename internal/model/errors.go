@@ -24,6 +24,7 @@ const (
 	CodeLocalLoginOff Code = "local_login_off" // passwords do not count here: single sign-on only
 	CodeTooMany       Code = "too_many"        // too many attempts; try later
 	CodeUnavailable   Code = "unavailable"     // a part that is needed does not answer now
+	CodeDiskFull      Code = "disk_full"       // the database has no room left to save anything
 	CodeForeignRedis  Code = "foreign_redis"   // the Redis belongs to another deployment
 	CodeInternal      Code = "internal"        // a fault of ours; the log has the cause under the request id
 )

@@ -70,8 +70,14 @@ func isDown(err error) bool {
 	if slices.Contains(refusals, mysqlNumber(err)) {
 		return true
 	}
-	files := []int{sqliteNoMemory, sqliteReadOnly, sqliteInterrupt, sqliteIOError, sqliteFull, sqliteCantOpen}
+	files := []int{sqliteNoMemory, sqliteReadOnly, sqliteInterrupt, sqliteIOError, sqliteCantOpen}
 	return slices.Contains(files, sqliteCode(err)&0xff)
+}
+
+// isFull tells whether the database found no room for what it was to save.
+func isFull(err error) bool {
+	disks := []uint16{mysqlDiskFull, mysqlTableFull}
+	return slices.Contains(disks, mysqlNumber(err)) || sqliteCode(err)&0xff == sqliteFull
 }
 
 // translate turns any error into a *model.Error; nil stays nil.
@@ -82,6 +88,8 @@ func translate(err error) error {
 		return nil
 	case errors.As(err, &ours):
 		return ours
+	case isFull(err):
+		return full(err)
 	case isBusy(err) || isDown(err):
 		return unavailable(err)
 	default:
@@ -95,6 +103,15 @@ const tryAgainAfter = time.Second
 
 func unavailable(cause error) error {
 	return &model.Error{Code: model.CodeUnavailable, Message: "the database does not answer now; try again", Cause: cause, RetryAfter: tryAgainAfter}
+}
+
+// full says what to do next: asking again does not help before somebody has made room.
+func full(cause error) error {
+	return &model.Error{
+		Code:    model.CodeDiskFull,
+		Message: "nothing was saved: the disk of the database is full; have its operator free some space, then save again",
+		Cause:   cause,
+	}
 }
 
 func internal(cause error) error {

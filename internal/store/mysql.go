@@ -26,12 +26,14 @@ const (
 // Numbers of MySQL's errors.
 const (
 	mysqlRowChanged         = 1020 // newer MariaDB: a row that was read has changed since
+	mysqlDiskFull           = 1021
 	mysqlTooManyConnections = 1040
 	mysqlDatabaseDenied     = 1044
 	mysqlAccessDenied       = 1045
 	mysqlNoDatabase         = 1049
 	mysqlShutdown           = 1053
 	mysqlDuplicate          = 1062
+	mysqlTableFull          = 1114 // InnoDB says so also when the disk is full
 	mysqlLockTimeout        = 1205
 	mysqlDeadlock           = 1213
 	mysqlReadOnly           = 1290

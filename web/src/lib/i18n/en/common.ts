@@ -71,6 +71,8 @@ export const common = {
   },
   problem: {
     connection: 'The server cannot be reached. Check the connection and try again.',
+    disk_full:
+      'Nothing was saved: the disk of the database is full. Ask a platform admin to free some space there, then save again.',
     forbidden: 'You may not do this. {{detail}}',
     foreign_redis: 'The Redis belongs to another deployment. A platform admin has to sort that out.',
     in_use: 'It is still in use. {{detail}}',

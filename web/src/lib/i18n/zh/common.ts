@@ -72,6 +72,7 @@ export const common: typeof en = {
   },
   problem: {
     connection: '无法连接服务器，请检查网络后重试。',
+    disk_full: '未能保存：数据库所在磁盘已满。请联系平台管理员清理空间后再次保存。',
     forbidden: '您无权执行此操作。{{detail}}',
     foreign_redis: '该 Redis 属于另一套部署，需要平台管理员处理。',
     in_use: '仍在使用中。{{detail}}',
