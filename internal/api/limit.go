@@ -58,7 +58,11 @@ func (s *server) limitWork(c *gin.Context) {
 	}
 	address := callOf(c.Request.Context()).address
 	if !s.work.enter(address) {
-		p := newProblem(c.Request.Context(), model.CodeUnavailable, "too many requests are in work; try again in a second")
+		code := model.CodeUnavailable
+		if path == prefix+"/auth/login" {
+			code = model.CodeTooMany // as behind the gate: who tries many passwords is not to look like an outage
+		}
+		p := newProblem(c.Request.Context(), code, "too many requests are in work; try again in a second")
 		p.headers.Set("Retry-After", "1")
 		c.Header("Connection", "close") // what a refused request still sends is not waited for
 		p.write(c.Writer)

@@ -73,6 +73,10 @@ func TestRequestsInWorkAreBoundedAndProbesPass(t *testing.T) {
 		hold(n)
 	}
 	refused(5) // and now there is none left
+	login := c.do("POST", "/api/v1/auth/login", map[string]any{"name": "root", "password": "whatever"}, from(5)...)
+	if p := login.problem(t, http.StatusTooManyRequests); p.Code != model.CodeTooMany || login.header.Get("Retry-After") != "1" {
+		t.Errorf("a login for which there is no room: %+v, Retry-After %q", p, login.header.Get("Retry-After"))
+	}
 	for _, path := range []string{"/healthz", "/readyz", "/some/page"} {
 		c.do("GET", path, nil, from(6)...).want(t, http.StatusOK)
 	}

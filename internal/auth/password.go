@@ -60,11 +60,11 @@ func NewHasher(cost Hashing) *Hasher {
 	}
 }
 
-// turn waits until one more hash may run and returns what ends it. CodeUnavailable when the queue is full or the wait
+// turn waits until one more hash may run and returns what ends it. CodeTooMany when the queue is full or the wait
 // was too long.
 func (h *Hasher) turn(ctx context.Context) (func(), error) {
 	busy := &model.Error{
-		Code: model.CodeUnavailable, Message: "too many logins at once; try again in a moment", RetryAfter: hashWait,
+		Code: model.CodeTooMany, Message: "too many logins at once; try again in a moment", RetryAfter: hashWait,
 	}
 	select {
 	case h.present <- struct{}{}:

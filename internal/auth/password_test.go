@@ -62,7 +62,7 @@ func TestFloodOfHashesIsTurnedAway(t *testing.T) {
 		wg.Go(func() {
 			<-start
 			if _, err := h.Hash(context.Background(), password); err != nil {
-				if model.CodeOf(err) != model.CodeUnavailable {
+				if model.CodeOf(err) != model.CodeTooMany {
 					t.Errorf("unexpected error %v", err)
 				}
 				mu.Lock()

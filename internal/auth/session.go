@@ -32,7 +32,7 @@ var (
 )
 
 // Login proves a password and makes a session. CodeUnauthorized for a wrong name or password and for a disabled user
-// alike, and as slowly; CodeTooMany after too many failures; CodeUnavailable when too many log in at once.
+// alike, and as slowly; CodeTooMany after too many failures and when too many log in at once.
 func (s *Service) Login(ctx context.Context, name, password string, c Client) (Grant, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	giveBack, err := s.limits.Take(ctx, name, c.Address)
