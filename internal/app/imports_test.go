@@ -49,6 +49,7 @@ var mayImport = []struct {
 	{"internal/e2e/syncbench", []string{"internal/*"}},
 	{"internal/e2e/apibench", []string{"internal/*"}},
 	{"internal/e2e/topology", []string{"internal/*", "client"}},
+	{"internal/e2e/faults", []string{"internal/*", "client"}},
 	{"test/oidc", []string{"internal/app", "internal/auth", "internal/testenv"}},
 	{"scripts/testreport", nil},
 }

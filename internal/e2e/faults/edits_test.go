@@ -1,0 +1,120 @@
+package faults_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+// save is one save of a bucket, told from all others by its reason.
+type save struct {
+	bucket     string
+	reason     string
+	revision   int64 // that was answered; 0 without an answer
+	maxPermits int64
+}
+
+// edits are those of a person who goes on editing, and what the answers said.
+type edits struct {
+	p       *person
+	stopped chan struct{}
+	once    sync.Once
+	editing sync.WaitGroup
+
+	mu         sync.Mutex
+	answered   []save
+	unanswered []save   // it is open whether they are saved
+	statuses   []int    // of the unanswered; 0 without any answer
+	wrong      []string // answers that no fault here may cause
+}
+
+// between is how long the person waits from one edit to the next.
+const between = 20 * time.Millisecond
+
+// startEdits edits the buckets in turn until stop. The definitions keep their limits, but for those of notes, which get
+// another max_permits each time.
+func startEdits(t *testing.T, p *person, definitions map[string]map[string]any) *edits {
+	t.Helper()
+	e := &edits{p: p, stopped: make(chan struct{})}
+	e.editing.Go(func() { e.run(definitions) })
+	t.Cleanup(e.stop)
+	return e
+}
+
+func (e *edits) run(definitions map[string]map[string]any) {
+	names := slices.Sorted(maps.Keys(definitions))
+	revisions := map[string]int64{}
+	tick := time.NewTicker(between)
+	defer tick.Stop()
+	for i := 1; ; i++ {
+		select {
+		case <-e.stopped:
+			return
+		case <-tick.C:
+		}
+		name := names[i%len(names)]
+		revisions[name] = e.edit(i, name, definitions[name], revisions[name])
+	}
+}
+
+// edit saves once and returns the bucket's revision after that, 0 when it is not known.
+func (e *edits) edit(i int, name string, definition map[string]any, base int64) int64 {
+	if base == 0 {
+		a := e.p.call(http.MethodGet, "/buckets/"+name, 0, nil)
+		if a.err != nil || a.status != http.StatusOK {
+			e.p.goElsewhere()
+			return 0
+		}
+		base = a.body.Revision
+	}
+	body := maps.Clone(definition)
+	s := save{bucket: name, reason: fmt.Sprintf("edit %d of %s", i, name), maxPermits: int64(body["max_permits"].(int))}
+	if isNote(name) {
+		s.maxPermits += int64(i)
+		body["max_permits"] = s.maxPermits
+	}
+	body["description"], body["reason"] = s.reason, s.reason
+	a := e.p.call(http.MethodPut, "/buckets/"+name, base, body)
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case a.err == nil && a.status == http.StatusOK:
+		s.revision = a.body.Revision
+		e.answered = append(e.answered, s)
+		return s.revision
+	case a.err == nil && a.status == http.StatusPreconditionFailed: // the system raised it, or a save without an answer got through
+	case a.err != nil || a.status == http.StatusServiceUnavailable || a.status == http.StatusInsufficientStorage:
+		e.unanswered, e.statuses = append(e.unanswered, s), append(e.statuses, a.status)
+		e.p.goElsewhere()
+	default:
+		e.wrong = append(e.wrong, fmt.Sprintf("%s: %d %s", s.reason, a.status, a.raw))
+	}
+	return 0
+}
+
+// count returns how many saves were answered so far.
+func (e *edits) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.answered)
+}
+
+// goOn waits until so many more saves are answered.
+func (e *edits) goOn(t *testing.T, more int) {
+	t.Helper()
+	target := e.count() + more
+	testenv.Eventually(t, comeback, "people can edit", func() bool { return e.count() >= target })
+}
+
+// stop ends the editing; the save under way is waited for.
+func (e *edits) stop() {
+	e.once.Do(func() { close(e.stopped) })
+	e.editing.Wait()
+}

@@ -1,0 +1,75 @@
+// Package faults_test does to the running programs what nights do to them: it kills, stops, slows, fills and cuts off
+// processes on loopback while applications acquire and people edit, and then settles an exact account: every answered
+// save is in the database with its change row, every definition in Redis equals the database, and no more was granted
+// than the design allows for that fault.
+//
+// Failovers as the SDK alone sees them are in internal/e2e/topology, single calls of the SDK under faults in client, the
+// order of pushes and restarts in internal/reconcile, and each algorithm under a clock that is set in internal/bucket.
+package faults_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+const (
+	// comeback bounds how long everything may take to work again after a fault. It is far above what is seen, for
+	// machines that are busy with something else.
+	comeback = 100 * time.Second
+	// atOnce is how many of these tests run at a time: they wait more than they work.
+	atOnce = "4"
+)
+
+// silent keeps go-redis's lines on failing connections, which these tests cause, out of the output.
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		panic(err)
+	}
+	redis.SetLogger(silent{})
+	code := testenv.Main(m)
+	if programs != "" {
+		_ = os.RemoveAll(programs)
+	}
+	os.Exit(code)
+}
+
+// programs is the folder of what was built.
+var programs string
+
+// admin is the path of the admin server as it is shipped, without the race detector: memory is measured here too.
+var admin = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "headgate-faults-")
+	if err != nil {
+		return "", err
+	}
+	programs = dir
+	path := filepath.Join(dir, "admin")
+	cmd := exec.Command("go", "build", "-o", path, "../../../cmd/admin")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
