@@ -22,8 +22,9 @@ const (
 // InstallOptions go with a definition.
 type InstallOptions struct {
 	Deployment string // id of the deployment that installs; required
-	// Lost says that this name had been installed before, so that its absence from Redis means data loss: its state then
-	// starts as AfterLoss says instead of full. Without effect where Redis has a definition or a tombstone.
+	// Lost says that this name had been installed before, so that its absence from Redis, if it is absent when the
+	// definition arrives there, means data loss: its state then starts as AfterLoss says instead of full. Without effect
+	// where Redis has a definition or a tombstone.
 	Lost bool
 }
 

@@ -23,6 +23,7 @@ func (r *Reconciler) bring(ctx context.Context, deployment string, names []strin
 		return nil, err
 	}
 	var singles []string
+	lost := map[string]bool{}
 	var settled []model.Installed
 	var installs []bucket.BatchInstall
 	for i, name := range names {
@@ -33,12 +34,14 @@ func (r *Reconciler) bring(ctx context.Context, deployment string, names []strin
 		case decide(row, found[i], deployment) == actKeep:
 			settled = settle(settled, model.SyncHead{Name: name, Revision: row.Revision, InstalledRevision: row.InstalledRevision, Mark: row.Mark})
 		case decide(row, found[i], deployment) == actWrite && isPlain(row, found[i]):
-			installs = append(installs, bucket.BatchInstall{Definition: definitionOf(row.Bucket), Lost: !found[i].Present && row.InstalledRevision > 0})
+			known := row.InstalledRevision > 0
+			lost[name] = known && !found[i].Present
+			installs = append(installs, bucket.BatchInstall{Definition: definitionOf(row.Bucket), Lost: known}) // as write has it
 		default:
 			singles = append(singles, name)
 		}
 	}
-	more, brought, err := r.installAll(ctx, deployment, installs, repair)
+	more, brought, err := r.installAll(ctx, deployment, installs, lost, repair)
 	if err != nil {
 		return nil, err
 	}
@@ -56,9 +59,9 @@ func isPlain(row model.SyncRow, found reading) bool {
 	return !row.Deleted && row.Bucket.Shards == 1 && !found.damaged && (!found.Present || found.Tombstone || found.Shards <= 1)
 }
 
-// installAll installs, reads the rows' heads afterwards, and returns what is left to be brought one by one and what is to be
+// installAll installs, reads the rows' heads afterwards, counts those of which lost tells as lost, and returns what is left to be brought one by one and what is to be
 // noted as installed.
-func (r *Reconciler) installAll(ctx context.Context, deployment string, installs []bucket.BatchInstall, repair bool) (alone []string, settled []model.Installed, err error) {
+func (r *Reconciler) installAll(ctx context.Context, deployment string, installs []bucket.BatchInstall, lost map[string]bool, repair bool) (alone []string, settled []model.Installed, err error) {
 	if len(installs) == 0 {
 		return nil, nil, nil
 	}
@@ -84,7 +87,7 @@ func (r *Reconciler) installAll(ctx context.Context, deployment string, installs
 			alone = append(alone, one.Name) // changed meanwhile
 			continue
 		}
-		r.count(one.Name, outcome{revision: one.Revision, did: didInstall, lost: one.Lost}, repair)
+		r.count(one.Name, outcome{revision: one.Revision, did: didInstall, lost: lost[one.Name]}, repair)
 		settled = settle(settled, head)
 	}
 	return alone, settled, nil

@@ -58,6 +58,28 @@ func TestPushAfterFlushGrantsNoFreeBurst(t *testing.T) {
 	})
 }
 
+// A flush between a push's reading and its writing is no different: what was there when it looked is gone, with its state.
+func TestFlushUnderAPushGrantsNoFreeBurst(t *testing.T) {
+	ways := map[string]func(w *world, r *reconcile.Reconciler){
+		"pushed":  func(w *world, r *reconcile.Reconciler) { w.push(r, "api") },
+		"brought": func(w *world, r *reconcile.Reconciler) { w.repair(r) },
+	}
+	onBoth(t, func(w *world) {
+		for how, bring := range ways {
+			w.create("api")
+			w.push(w.server(), "api")
+			w.setMax("api", 20)
+			bring(w, w.held(w.flush))
+			if got := w.granted("api", 20); got != 0 {
+				t.Errorf("%s: granted %d at once", how, got)
+			}
+			w.requireEqual()
+			w.remove("api")
+			w.push(w.server(), "api")
+		}
+	})
+}
+
 // An edit alone never restarts state, and neither does a restart of the admin server.
 func TestNoLossIsFoundWhereNoneWas(t *testing.T) {
 	onBoth(t, func(w *world) {

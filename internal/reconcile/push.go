@@ -158,9 +158,11 @@ func (r *Reconciler) write(ctx context.Context, deployment string, row model.Syn
 		did = didRemove
 		result, err = r.engine.Remove(ctx, row.Name, row.Revision, deployment)
 	} else {
-		// Had this name ever been in Redis and is gone, its state went too: it counts as born now and not as new.
-		lost = (!found.Present || found.Missing > 0) && row.InstalledRevision > 0
-		result, err = r.engine.Install(ctx, definitionOf(row.Bucket), bucket.InstallOptions{Deployment: deployment, Lost: lost})
+		// Had this name ever been in Redis and is gone, its state went too: it counts as born now and not as new. Redis
+		// decides that when it installs, since it may lose everything between our reading and that.
+		known := row.InstalledRevision > 0
+		lost = (!found.Present || found.Missing > 0) && known
+		result, err = r.engine.Install(ctx, definitionOf(row.Bucket), bucket.InstallOptions{Deployment: deployment, Lost: known})
 	}
 	if err != nil {
 		return false, redisTrouble(err)
