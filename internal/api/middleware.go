@@ -65,6 +65,8 @@ func (s *server) logAccess(c *gin.Context) {
 	switch read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead; {
 	case ctx.Err() != nil: // the client left before the answer
 		level = slog.LevelDebug
+	case s.leaving() && c.FullPath() == "/readyz": // as it should be
+		level = slog.LevelDebug
 	case c.Writer.Status() >= http.StatusInternalServerError:
 		level = slog.LevelError
 	case c.Writer.Status() == http.StatusTooManyRequests: // a flood of them must not fill the log; the metrics count them

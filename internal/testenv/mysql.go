@@ -109,7 +109,8 @@ func initMySQL(server, data string) error {
 	if script, ok := lookPath("mariadb-install-db", "mysql_install_db"); ok && !strings.HasSuffix(server, "mysqld") {
 		name, args = script, append([]string{"--no-defaults", "--datadir=" + data, "--skip-test-db", "--auth-root-authentication-method=normal"}, asRoot()...)
 	}
-	p, err := startProcess(name, args...)
+	// A folder for temporary files of its own, as the server has it: several may be made at the same time.
+	p, err := startProcessIn([]string{"TMPDIR=" + filepath.Dir(data)}, name, args...)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (w *world) checkSaves() {
 	}
 	for _, a := range e.answered {
 		if found := byReason[a.reason]; len(found) != 1 || found[0].Target != a.bucket || found[0].Revision != a.revision || maxPermitsOf(found[0]) != a.maxPermits {
-			w.Errorf("answered %+v, the history has %+v", a, found)
+			w.Errorf("answered %+v, the history has %s", a, told(found))
 		}
 	}
 	for _, u := range e.unanswered {
@@ -90,6 +90,14 @@ func (w *world) checkSaves() {
 	w.checkRows(s, rows)
 	w.checkRedis(s)
 	w.verifyHistory()
+}
+
+// told is what matters here of some changes.
+func told(changes []model.Change) (text string) {
+	for _, c := range changes {
+		text += fmt.Sprintf("[%d %s %s revision %d, %d permits]", c.ID, c.Action, c.Target, c.Revision, maxPermitsOf(c))
+	}
+	return text
 }
 
 // changes reads the whole history of the buckets, oldest first.
@@ -183,13 +191,11 @@ func (w *world) difference(s *store.Store, engine *bucket.Engine) string {
 // verifyHistory has the program check the chain of the whole history.
 func (w *world) verifyHistory() {
 	w.Helper()
-	program, err := admin()
-	must(w.T, err)
 	args := []string{"audit", "verify", "--quiet"}
 	if w.database.SQLitePath != "" {
 		args = append(args, "--embedded")
 	}
-	cmd := exec.CommandContext(w.Context(), program, args...)
+	cmd := exec.CommandContext(w.Context(), admin, args...)
 	cmd.Env = environment(w.settings)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.Errorf("the history does not follow from itself: %v\n%s", err, out)

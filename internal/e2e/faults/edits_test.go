@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,8 +32,12 @@ type edits struct {
 	answered   []save
 	unanswered []save   // it is open whether they are saved
 	statuses   []int    // of the unanswered; 0 without any answer
+	seen       int      // how many of those a test has looked at
 	wrong      []string // answers that no fault here may cause
 }
+
+// serial numbers the edits of all people, so that no reason stands twice.
+var serial atomic.Int32
 
 // between is how long the person waits from one edit to the next.
 const between = 20 * time.Millisecond
@@ -52,12 +57,13 @@ func (e *edits) run(definitions map[string]map[string]any) {
 	revisions := map[string]int64{}
 	tick := time.NewTicker(between)
 	defer tick.Stop()
-	for i := 1; ; i++ {
+	for {
 		select {
 		case <-e.stopped:
 			return
 		case <-tick.C:
 		}
+		i := int(serial.Add(1))
 		name := names[i%len(names)]
 		revisions[name] = e.edit(i, name, definitions[name], revisions[name])
 	}

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -42,30 +41,30 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	redis.SetLogger(silent{})
-	code := testenv.Main(m)
-	if programs != "" {
-		_ = os.RemoveAll(programs)
+	dir, err := os.MkdirTemp("", "headgate-faults-")
+	if err != nil {
+		panic(err)
 	}
+	if err := build(dir); err != nil {
+		_ = os.RemoveAll(dir)
+		panic(err)
+	}
+	code := testenv.Main(m)
+	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-// programs is the folder of what was built.
-var programs string
-
 // admin is the path of the admin server as it is shipped, without the race detector: memory is measured here too.
-var admin = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "headgate-faults-")
-	if err != nil {
-		return "", err
-	}
-	programs = dir
-	path := filepath.Join(dir, "admin")
-	cmd := exec.Command("go", "build", "-o", path, "../../../cmd/admin")
+var admin string
+
+func build(dir string) error {
+	admin = filepath.Join(dir, "admin")
+	cmd := exec.Command("go", "build", "-o", admin, "../../../cmd/admin")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
+		return fmt.Errorf("build: %w\n%s", err, out)
 	}
-	return path, nil
-})
+	return nil
+}
 
 func must(t *testing.T, err error) {
 	t.Helper()

@@ -96,6 +96,11 @@ func (p *person) request(method, path string, body any) (*http.Request, error) {
 
 func (p *person) url() string { return p.urls[int(p.now.Load())%len(p.urls)] }
 
+// through is the same person behind a balancer.
+func (p *person) through(url string) *person {
+	return &person{t: p.t, urls: []string{url}, http: p.http}
+}
+
 // goElsewhere turns to the next server.
 func (p *person) goElsewhere() { p.now.Add(1) }
 

@@ -38,7 +38,6 @@ func (o *output) String() string {
 type server struct {
 	t        *testing.T
 	url      string
-	program  string
 	args     []string
 	settings []string
 
@@ -51,19 +50,17 @@ type server struct {
 // startServer starts `admin serve` with settings and waits until it is ready.
 func startServer(t *testing.T, settings []string, args ...string) *server {
 	t.Helper()
-	program, err := admin()
-	must(t, err)
 	port, err := testenv.FreePort()
 	must(t, err)
 	listen := fmt.Sprintf("127.0.0.1:%d", port)
 	s := &server{
-		t: t, url: "http://" + listen, program: program, out: &output{}, args: append([]string{"serve"}, args...),
+		t: t, url: "http://" + listen, out: &output{}, args: append([]string{"serve"}, args...),
 		settings: append([]string{"HEADGATE_LISTEN=" + listen}, settings...),
 	}
 	t.Cleanup(func() {
 		s.kill()
 		if t.Failed() {
-			t.Logf("%s printed at its end:\n%s", s.url, lastLines(s.out.String(), 40))
+			t.Logf("%s printed at its end:\n%s", s.url, lastLines(s.out.String(), 15))
 		}
 	})
 	s.start()
@@ -85,7 +82,7 @@ func environment(settings []string) []string {
 // start starts the server, again if it was ended before.
 func (s *server) start() {
 	s.t.Helper()
-	cmd := exec.Command(s.program, s.args...)
+	cmd := exec.Command(admin, s.args...)
 	cmd.Env = environment(s.settings)
 	cmd.Stdout, cmd.Stderr = s.out, s.out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -1,0 +1,102 @@
+package faults_test
+
+import (
+	"database/sql"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+// The database is killed and comes back: applications notice nothing, people are told to try again, and everything that
+// was answered is there. Servers go on by themselves.
+func TestKilledDatabaseStopsNoApplicationAndLosesNoAnsweredSave(t *testing.T) {
+	t.Parallel()
+	database, redis := testenv.OwnMySQL(t), testenv.OwnRedis(t)
+	w := newWorld(t, onRedis(t, database.Database(t), redis.Addr, redis.Addr), 2)
+	for range 2 {
+		database.Stop()
+		testenv.Eventually(t, comeback, "people are told that the database is away", func() bool { return w.edits.told(http.StatusServiceUnavailable) })
+		w.edits.forget()
+		for _, s := range w.servers {
+			if got := s.probe("/readyz"); got != http.StatusServiceUnavailable {
+				t.Errorf("/readyz says %d without a database", got)
+			}
+		}
+		w.load.goOn(t, stream, 100)
+		database.Start(t)
+		for _, s := range w.servers {
+			s.waitReady()
+		}
+		w.goesOn()
+	}
+	w.drained()
+	if r := w.load.of(stream); r.unavailable > 0 {
+		t.Errorf("%d calls of applications had no verdict while the database was away", r.unavailable)
+	}
+	w.settle(nil)
+}
+
+// More people save at once than the server has connections, while somebody holds the lock that every write needs: they
+// wait their time and are told to try again, applications notice nothing, and the server recovers by itself.
+func TestExhaustedConnectionsOfTheDatabaseAreWaitedForAndRecover(t *testing.T) {
+	t.Parallel()
+	g, _ := onOwnRedis(t)
+	w := newWorld(t, g, 1)
+	db, err := sql.Open("mysql", g.database.MySQLDSN)
+	must(t, err)
+	defer func() { _ = db.Close() }()
+	held, err := db.BeginTx(t.Context(), nil)
+	must(t, err)
+	var seq int64
+	must(t, held.QueryRowContext(t.Context(), "SELECT seq FROM audit_head WHERE id = 1 FOR UPDATE").Scan(&seq))
+
+	const crowd = 40 // of which one address may have 64 requests in work, and the server 20 connections
+	var people sync.WaitGroup
+	statuses := make([]int, crowd)
+	for i := range crowd {
+		people.Go(func() {
+			a := w.person.call(http.MethodPost, "/apps", 0, map[string]any{"name": nameOf(i), "description": ""})
+			statuses[i] = a.status
+		})
+	}
+	testenv.Eventually(t, comeback, "the connections are used up", func() bool { return w.servers[0].probe("/readyz") == http.StatusServiceUnavailable })
+	w.load.goOn(t, stream, 100)
+	people.Wait()
+	must(t, held.Rollback())
+	w.servers[0].waitReady()
+	w.goesOn()
+	for i, status := range statuses {
+		there := w.person.call(http.MethodGet, "/apps/"+nameOf(i), 0, nil).status == http.StatusOK
+		if status == http.StatusCreated && !there || status != http.StatusCreated && status != http.StatusServiceUnavailable {
+			t.Errorf("%s: answered %d, there: %v", nameOf(i), status, there)
+		}
+	}
+	w.drained()
+	if r := w.load.of(stream); r.unavailable > 0 {
+		t.Errorf("%d calls of applications had no verdict while the connections were used up", r.unavailable)
+	}
+	w.settle(nil)
+}
+
+func nameOf(i int) string { return "app-" + string(rune('a'+i/26)) + string(rune('a'+i%26)) }
+
+// told tells whether an edit was answered with a status since forget.
+func (e *edits) told(status int) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.statuses[e.seen:] {
+		if s == status {
+			return true
+		}
+	}
+	return false
+}
+
+// forget has told look at later answers only.
+func (e *edits) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.seen = len(e.statuses)
+}
