@@ -69,7 +69,7 @@ func (w *world) checkSaves() {
 	defer func() { _ = s.Close() }()
 	rows := w.changes(s)
 	e := w.edits
-	w.Logf("%d saves answered, %d without an answer %v, %d changes of buckets", len(e.answered), len(e.unanswered), e.statuses, len(rows))
+	w.Logf("%d saves answered, %d refused or without an answer, %d changes of buckets", len(e.answered), len(e.unanswered), len(rows))
 	for _, wrong := range e.wrong {
 		w.Errorf("a save was answered wrongly: %s", wrong)
 	}

@@ -187,6 +187,6 @@ func TestRollingRestartBehindABalancerLosesNoRequest(t *testing.T) {
 		t.Errorf("no server answered %s", lost)
 	}
 	if len(w.edits.unanswered) > 0 {
-		t.Errorf("%d saves were not answered: %v", len(w.edits.unanswered), w.edits.statuses)
+		t.Errorf("%d saves were not answered: %+v", len(w.edits.unanswered), w.edits.refusals)
 	}
 }

@@ -17,8 +17,7 @@ func TestKilledDatabaseStopsNoApplicationAndLosesNoAnsweredSave(t *testing.T) {
 	w := newWorld(t, onRedis(t, database.Database(t), redis.Addr, redis.Addr), 2)
 	for range 2 {
 		database.Stop()
-		testenv.Eventually(t, comeback, "people are told that the database is away", func() bool { return w.edits.told(http.StatusServiceUnavailable) })
-		w.edits.forget()
+		w.edits.refused(t, http.StatusServiceUnavailable)
 		for _, s := range w.servers {
 			if got := s.probe("/readyz"); got != http.StatusServiceUnavailable {
 				t.Errorf("/readyz says %d without a database", got)
@@ -81,22 +80,3 @@ func TestExhaustedConnectionsOfTheDatabaseAreWaitedForAndRecover(t *testing.T) {
 }
 
 func nameOf(i int) string { return "app-" + string(rune('a'+i/26)) + string(rune('a'+i%26)) }
-
-// told tells whether an edit was answered with a status since forget.
-func (e *edits) told(status int) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, s := range e.statuses[e.seen:] {
-		if s == status {
-			return true
-		}
-	}
-	return false
-}
-
-// forget has told look at later answers only.
-func (e *edits) forget() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.seen = len(e.statuses)
-}

@@ -31,7 +31,7 @@ type edits struct {
 	mu         sync.Mutex
 	answered   []save
 	unanswered []save   // it is open whether they are saved
-	statuses   []int    // of the unanswered; 0 without any answer
+	refusals   []answer // to the unanswered, if there were any
 	seen       int      // how many of those a test has looked at
 	wrong      []string // answers that no fault here may cause
 }
@@ -97,7 +97,7 @@ func (e *edits) edit(i int, name string, definition map[string]any, base int64) 
 		return s.revision
 	case a.err == nil && a.status == http.StatusPreconditionFailed: // the system raised it, or a save without an answer got through
 	case a.err != nil || a.status == http.StatusServiceUnavailable || a.status == http.StatusInsufficientStorage:
-		e.unanswered, e.statuses = append(e.unanswered, s), append(e.statuses, a.status)
+		e.unanswered, e.refusals = append(e.unanswered, s), append(e.refusals, a)
 		e.p.goElsewhere()
 	default:
 		e.wrong = append(e.wrong, fmt.Sprintf("%s: %d %s", s.reason, a.status, a.raw))
@@ -117,6 +117,23 @@ func (e *edits) goOn(t *testing.T, more int) {
 	t.Helper()
 	target := e.count() + more
 	testenv.Eventually(t, comeback, "people can edit", func() bool { return e.count() >= target })
+}
+
+// refused waits until a save is answered with a status, after the last one that was waited for, and returns that answer.
+func (e *edits) refused(t *testing.T, status int) (found answer) {
+	t.Helper()
+	testenv.Eventually(t, comeback, fmt.Sprintf("a save is refused with %d", status), func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for ; e.seen < len(e.refusals); e.seen++ {
+			if found = e.refusals[e.seen]; found.status == status {
+				e.seen = len(e.refusals)
+				return true
+			}
+		}
+		return false
+	})
+	return found
 }
 
 // stop ends the editing; the save under way is waited for.

@@ -53,6 +53,7 @@ func definitions() map[string]map[string]any {
 type ground struct {
 	database store.Config                 // as the test itself opens it
 	settings []string                     // of the servers: where the database and Redis are
+	args     []string                     // of `admin serve`
 	connect  func() redis.UniversalClient // as applications do
 	own      redis.UniversalClient        // the test's connection, which no fault of the network is on
 }
@@ -99,7 +100,7 @@ func newWorld(t *testing.T, g ground, servers int) *world {
 	t.Helper()
 	w := &world{T: t, ground: g}
 	for range servers {
-		w.servers = append(w.servers, startServer(t, g.settings))
+		w.servers = append(w.servers, startServer(t, g.settings, g.args...))
 	}
 	w.populate()
 	w.edits = startEdits(t, w.person, definitions())
