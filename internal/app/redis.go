@@ -39,6 +39,10 @@ func connectRedis(raw string) (redis.UniversalClient, error) {
 
 const redisDialTimeout = 2 * time.Second
 
+// clusterLook is how often go-redis looks which master has which slots, while it is used. A master that died sends nobody
+// anywhere, so with go-redis's own minute its buckets would wait that long after another took them over.
+const clusterLook = time.Second
+
 func connectSentinel(raw string) (redis.UniversalClient, error) {
 	options, err := redis.ParseFailoverURL(raw)
 	if err != nil || options.MasterName == "" {
@@ -56,5 +60,6 @@ func connectCluster(raw string) (redis.UniversalClient, error) {
 	}
 	options.MaxRetries, options.DialerRetries, options.ContextTimeoutEnabled = -1, 1, true
 	options.DialTimeout, options.ClientName = redisDialTimeout, redisClientName
+	options.ClusterStateReloadInterval = clusterLook
 	return redis.NewClusterClient(options), nil
 }

@@ -49,6 +49,24 @@ func TestServerWorksOnClusterAndSentinel(t *testing.T) {
 	}
 }
 
+// A master of a Cluster dies: as soon as another has its slots, the server finds it there.
+func TestServerFindsTheHeirOfAMasterThatDied(t *testing.T) {
+	cluster := testenv.Cluster(t)
+	rdb, err := connectRedis("redis://" + cluster.Addrs()[0] + "?addr=" + strings.Join(cluster.Addrs()[1:], "&addr="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = rdb.Close() })
+	if err := rdb.Set(t.Context(), "{a}", "here", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	slot := cluster.Slot(t, "{a}")
+	dead := cluster.MasterOf(t, slot)
+	dead.Stop()
+	testenv.Eventually(t, 100*time.Second, "another master has the slot", func() bool { return cluster.MasterOf(t, slot) != dead })
+	testenv.Eventually(t, 20*time.Second, "the server asks it", func() bool { return rdb.Set(t.Context(), "{a}", "there", 0).Err() == nil })
+}
+
 func TestRedisURLsOfNoFormAreRefusedWithoutQuotingThem(t *testing.T) {
 	for _, bad := range []string{"", "localhost:6379", "http://h:1", "redis://u:secret@h:port", "redis://h:1?master_name=", "redis://u:secret@h:1?addr=h:2&what=1", "redis://h:1/x"} {
 		rdb, err := connectRedis(bad)
