@@ -125,6 +125,24 @@ func TestFaultsOfOursTellTheUserNothing(t *testing.T) {
 	a.problem(t, a.status)
 }
 
+// A server that will stop soon tells probes so, answers everything else, and lets its clients' connections end.
+func TestLeavingServerSaysSoAndAnswersOn(t *testing.T) {
+	leaving := make(chan struct{})
+	w := onSQLite(t, func(c *api.Config) { c.Leaving = leaving })
+	c := w.as(root)
+	if a := c.do("GET", "/readyz", nil).want(t, http.StatusOK); a.header.Get("Connection") != "" {
+		t.Error("connections end though the server stays")
+	}
+	close(leaving)
+	if p := c.do("GET", "/readyz", nil).problem(t, http.StatusServiceUnavailable); p.Code != model.CodeUnavailable {
+		t.Errorf("/readyz answers %+v", p)
+	}
+	c.do("GET", "/healthz", nil).want(t, http.StatusOK)
+	if a := c.do("GET", bucketPath, nil).want(t, http.StatusOK); a.header.Get("Connection") != "close" {
+		t.Error("the connection is kept, and would be closed under the next request")
+	}
+}
+
 type faultyHealth struct{}
 
 func (*faultyHealth) Ready(context.Context) error {

@@ -24,7 +24,7 @@ func TestServerKilledBetweenCommitAndPush(t *testing.T) {
 	dsn, proxy := testenv.MySQL(t), testenv.Proxy(t, redis.Addr)
 	g := onRedis(t, dsn, redis.Addr, redis.Addr)
 	g.settings = onServers(dsn, "redis://"+proxy.Addr) // only the server goes through the proxy
-	w := newWorld(t, g, 1)
+	w := newWorld(t, g.calm(), 1)
 	s, err := store.Open(t.Context(), g.database)
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
@@ -42,6 +42,7 @@ func TestServerKilledBetweenCommitAndPush(t *testing.T) {
 	}
 	w.drained()
 	w.settle(nil)
+	w.noticedNothing()
 }
 
 // behind tells whether Redis has an older revision of a bucket than the database.
@@ -62,7 +63,7 @@ func (w *world) behind(s *store.Store) bool {
 func TestOneOfTwoServersKilled(t *testing.T) {
 	t.Parallel()
 	g, _ := onOwnRedis(t)
-	w := newWorld(t, g, 2)
+	w := newWorld(t, g.calm(), 2)
 	for i := range 4 {
 		victim := w.servers[i%2]
 		testenv.Eventually(t, comeback, "the person is at the victim", func() bool {
@@ -79,6 +80,7 @@ func TestOneOfTwoServersKilled(t *testing.T) {
 	}
 	w.drained()
 	w.settle(nil)
+	w.noticedNothing()
 }
 
 // balancer hands requests on to servers whose /readyz said yes at the last probe, as balancers do.
@@ -161,7 +163,7 @@ func TestRollingRestartBehindABalancerLosesNoRequest(t *testing.T) {
 	t.Parallel()
 	g, _ := onOwnRedis(t)
 	g.settings = append(g.settings, "HEADGATE_DRAIN_DELAY=2s")
-	w := newWorld(t, g, 2)
+	w := newWorld(t, g.calm(), 2)
 	b := newBalancer(t, w.servers...)
 	w.edits.stop()
 	w.checkSaves()
@@ -183,6 +185,7 @@ func TestRollingRestartBehindABalancerLosesNoRequest(t *testing.T) {
 	w.edits.goOn(t, 10)
 	w.drained()
 	w.settle(nil)
+	w.noticedNothing()
 	for _, lost := range b.lost {
 		t.Errorf("no server answered %s", lost)
 	}

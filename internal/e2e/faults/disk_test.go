@@ -60,6 +60,7 @@ func TestFullDiskRefusesSavesSaysWhyAndLosesNone(t *testing.T) {
 		args:     []string{"--embedded"},
 		connect:  func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: addr}) },
 		own:      redis.NewClient(&redis.Options{Addr: addr}),
+		deadline: patient,
 	}
 	t.Cleanup(func() { _ = g.own.Close() })
 	w := newWorld(t, g, 1)
@@ -76,4 +77,5 @@ func TestFullDiskRefusesSavesSaysWhyAndLosesNone(t *testing.T) {
 	}
 	w.drained()
 	w.settle(nil)
+	w.noticedNothing()
 }

@@ -39,7 +39,7 @@ func failOver(t *testing.T, option string, addrs []string, connect func() redis.
 		url += "&" + option
 	}
 	w := newWorld(t, ground{
-		database: store.Config{MySQLDSN: dsn}, settings: onServers(dsn, url), connect: connect, own: connect(),
+		database: store.Config{MySQLDSN: dsn}, settings: onServers(dsn, url), connect: connect, own: connect(), deadline: hasty,
 	}, 1)
 	kill()
 	w.load.notices(t, stream)

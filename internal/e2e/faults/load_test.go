@@ -15,12 +15,15 @@ import (
 )
 
 const (
-	shop         = "shop" // the app
-	applications = 2      // processes of it, each with a client of its own
-	deadline     = 300 * time.Millisecond
+	shop         = "shop"                // the app
+	applications = 2                     // processes of it, each with a client of its own
 	pause        = 10 * time.Millisecond // of a caller from one call to the next
-	// stall is what no call may take, whatever happens to Redis. It is ten deadlines, for machines that are busy.
-	stall = 10 * deadline
+
+	// hasty is the deadline of applications whose Redis is in trouble, and patient the one of those that are to notice
+	// nothing: no busy machine misses it.
+	hasty, patient = 300 * time.Millisecond, 20 * time.Second
+	// scheduling is how much later than the deadline a call may return on a machine that runs smoothly.
+	scheduling = 300 * time.Millisecond
 )
 
 // tally is what came of the calls to one bucket.
@@ -71,17 +74,19 @@ type load struct {
 	once    sync.Once
 	callers sync.WaitGroup
 
-	mu  sync.Mutex
-	all map[string]*tally
+	mu   sync.Mutex
+	all  map[string]*tally
+	late time.Duration // the most by which this process woke up late: what the machine adds to any call
 }
 
 // startLoad has applications acquire from each bucket, one caller a bucket and application, until stop.
-func startLoad(t *testing.T, connect func() redis.UniversalClient, buckets ...string) *load {
+func startLoad(t *testing.T, connect func() redis.UniversalClient, deadline time.Duration, buckets ...string) *load {
 	t.Helper()
 	l := &load{stopped: make(chan struct{}), all: map[string]*tally{}}
 	for _, name := range buckets {
 		l.all[name] = &tally{}
 	}
+	l.callers.Go(l.watch)
 	for range applications {
 		rdb := connect()
 		c, err := client.New(rdb, shop, client.WithDeadline(deadline), client.WithLogger(slog.New(slog.DiscardHandler)))
@@ -113,6 +118,23 @@ func (l *load) run(t *testing.T, c *client.Client, name string) {
 		took := time.Since(began)
 		l.mu.Lock()
 		l.all[name].note(d, err, took)
+		l.mu.Unlock()
+	}
+}
+
+// watch measures how late the machine lets this process wake up.
+func (l *load) watch() {
+	const nap = 5 * time.Millisecond
+	for {
+		began := time.Now()
+		select {
+		case <-l.stopped:
+			return
+		case <-time.After(nap):
+		}
+		late := time.Since(began) - nap
+		l.mu.Lock()
+		l.late = max(l.late, late)
 		l.mu.Unlock()
 	}
 }

@@ -38,7 +38,7 @@ func sizeOfFlood(t *testing.T) int {
 // server keeps its memory. Applications and people who are logged in go on, and afterwards logins work as before.
 func TestTenThousandLoginsAtOnceAreAnsweredInBoundedMemory(t *testing.T) {
 	g, _ := onOwnRedis(t)
-	w := newWorld(t, g, 1)
+	w := newWorld(t, g.calm(), 1)
 	address := w.servers[0].url[len("http://"):]
 	connections := make([]net.Conn, sizeOfFlood(t))
 	for i := range connections {
@@ -80,6 +80,7 @@ func TestTenThousandLoginsAtOnceAreAnsweredInBoundedMemory(t *testing.T) {
 	login(t, w.servers[0])
 	w.drained()
 	w.settle(nil)
+	w.noticedNothing()
 }
 
 // tryLogin sends a wrong password and says in short what is answered.

@@ -23,7 +23,7 @@ func TestClientsThatNeverReadAreDroppedAndHoldUpNobody(t *testing.T) {
 	must(t, err)
 	debug := fmt.Sprintf("127.0.0.1:%d", port)
 	g.settings = append(g.settings, "HEADGATE_DEBUG_LISTEN="+debug)
-	w := newWorld(t, g, 1)
+	w := newWorld(t, g.calm(), 1)
 	watched := w.crowd()
 	for i := range history { // some 3 KB each, far more than the buffers on the way hold
 		w.person.must(http.StatusOK, http.MethodPut, "/apps/"+shop, int64(i+1), map[string]any{"description": fmt.Sprint(i, strings.Repeat("x", 900))})
@@ -46,6 +46,7 @@ func TestClientsThatNeverReadAreDroppedAndHoldUpNobody(t *testing.T) {
 	w.goesOn()
 	w.drained()
 	w.settle(nil)
+	w.noticedNothing()
 }
 
 // crowd defines buckets with long names, so that a live view of all says much each second, and returns their names.

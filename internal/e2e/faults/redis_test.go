@@ -74,7 +74,7 @@ func TestSlowAndTornConnectionsToRedisGrantNothingTwice(t *testing.T) {
 	proxy := testenv.Proxy(t, server.Addr)
 	w := newWorld(t, onRedis(t, testenv.MySQL(t), proxy.Addr, server.Addr), 1)
 	for _, fault := range []func(){
-		func() { proxy.Delay(t, 2*deadline) },
+		func() { proxy.Delay(t, 2*hasty) },
 		func() { proxy.CutReplies(t, 700) },
 		func() { proxy.LoseReplies(t) },
 	} {

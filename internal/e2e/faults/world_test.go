@@ -56,6 +56,7 @@ type ground struct {
 	args     []string                     // of `admin serve`
 	connect  func() redis.UniversalClient // as applications do
 	own      redis.UniversalClient        // the test's connection, which no fault of the network is on
+	deadline time.Duration                // of the applications' calls
 }
 
 // onOwnRedis is a ground on a shared database server and a Redis of its own.
@@ -71,9 +72,15 @@ func onRedis(t *testing.T, dsn, addr, own string) ground {
 	g := ground{
 		database: store.Config{MySQLDSN: dsn}, settings: onServers(dsn, "redis://"+addr),
 		connect: func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: addr}) },
-		own:     redis.NewClient(&redis.Options{Addr: own}),
+		own:     redis.NewClient(&redis.Options{Addr: own}), deadline: hasty,
 	}
 	t.Cleanup(func() { _ = g.own.Close() })
+	return g
+}
+
+// calm is the ground for faults that applications are not to notice.
+func (g ground) calm() ground {
+	g.deadline = patient
 	return g
 }
 
@@ -104,7 +111,7 @@ func newWorld(t *testing.T, g ground, servers int) *world {
 	}
 	w.populate()
 	w.edits = startEdits(t, w.person, definitions())
-	w.load = startLoad(t, g.connect, vault, burst, stream)
+	w.load = startLoad(t, g.connect, g.deadline, vault, burst, stream)
 	w.edits.goOn(t, 10)
 	w.load.goOn(t, stream, 50)
 	return w
@@ -130,6 +137,16 @@ func (w *world) drained() {
 			r := w.load.of(name)
 			return r.granted+r.uncertain >= vaultPermits
 		})
+	}
+}
+
+// noticedNothing demands that every call of applications got a verdict of Redis.
+func (w *world) noticedNothing() {
+	w.Helper()
+	for _, name := range []string{vault, burst, stream} {
+		if r := w.load.of(name); r.unavailable > 0 {
+			w.Errorf("%d calls to %s had no verdict", r.unavailable, name)
+		}
 	}
 }
 
