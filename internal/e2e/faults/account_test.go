@@ -51,16 +51,6 @@ func (w *world) checkGrants(name string, maxPermits, perHour, times int64, took 
 	}
 }
 
-// lostNoPermit demands that what a bucket of a fixed amount does not have any more was granted to somebody.
-func (w *world) lostNoPermit(name string) {
-	w.Helper()
-	w.load.stop()
-	r := w.load.of(name)
-	if r.granted+r.uncertain < vaultPermits {
-		w.Errorf("%s granted %d of %d to anybody, %d uncertain", name, r.granted, vaultPermits, r.uncertain)
-	}
-}
-
 // checkSaves compares the answers with the database, the database with itself, and Redis with the database.
 func (w *world) checkSaves() {
 	w.Helper()
