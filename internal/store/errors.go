@@ -74,10 +74,11 @@ func isDown(err error) bool {
 	return slices.Contains(files, sqliteCode(err)&0xff)
 }
 
-// isFull tells whether the database found no room for what it was to save.
+// isFull tells whether the database found no room for what it was to save. SQLite calls only one kind of that full: a
+// quota or a limit that is used up is a failed write to it.
 func isFull(err error) bool {
 	disks := []uint16{mysqlDiskFull, mysqlTableFull}
-	return slices.Contains(disks, mysqlNumber(err)) || sqliteCode(err)&0xff == sqliteFull
+	return slices.Contains(disks, mysqlNumber(err)) || sqliteCode(err)&0xff == sqliteFull || sqliteCode(err) == sqliteIOWrite
 }
 
 // translate turns any error into a *model.Error; nil stays nil.
@@ -109,7 +110,7 @@ func unavailable(cause error) error {
 func full(cause error) error {
 	return &model.Error{
 		Code:    model.CodeDiskFull,
-		Message: "nothing was saved: the disk of the database is full; have its operator free some space, then save again",
+		Message: "nothing was saved: the disk of the database is full, or can't be written; have its operator free some space, then save again",
 		Cause:   cause,
 	}
 }

@@ -30,6 +30,7 @@ const (
 	sqliteIOError    = 10
 	sqliteFull       = 13
 	sqliteCantOpen   = 14
+	sqliteIOWrite    = 778 // of the I/O errors
 	sqlitePrimaryKey = 1555
 	sqliteUnique     = 2067
 )
