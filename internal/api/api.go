@@ -49,7 +49,7 @@ type Config struct {
 	Observe func(method, route string, status int, took time.Duration)
 	// Trace begins the trace of a request that matched a route, and gives its id; end is told the status. nil: none.
 	Trace func(r *http.Request, route, requestID string) (_ context.Context, traceID string, end func(status int))
-	// Leaving, when closed, has /readyz say no, and asks clients to open no further connection here; nil: never.
+	// Leaving, when closed, has /readyz say no, and each connection end behind its answer; nil: never.
 	Leaving <-chan struct{}
 	// Draining, when closed, ends the streams, which would else keep the server from stopping; nil: never.
 	Draining <-chan struct{}

@@ -93,8 +93,7 @@ func shown(c *Config) map[string]string {
 		"HEADGATE_TLS_CERT_FILE": c.TLSCertFile, "HEADGATE_TLS_KEY_FILE": c.TLSKeyFile, "HEADGATE_PROXY_HEADER": string(c.ProxyHeader),
 		"HEADGATE_MAX_REQUESTS": fmt.Sprint(c.MaxRequests), "HEADGATE_WEBHOOK_ALLOW_PRIVATE": onOff(c.WebhookAllowPrivate),
 		"HEADGATE_TRUSTED_PROXIES": joined(c.TrustedProxies), "HEADGATE_REPAIR_INTERVAL": c.RepairInterval.String(),
-		"HEADGATE_DRAIN_DELAY": c.DrainDelay.String(),
-		"HEADGATE_LOG_LEVEL":   strings.ToLower(c.LogLevel.String()), "HEADGATE_LOG_FORMAT": format,
+		"HEADGATE_DRAIN_DELAY": c.DrainDelay.String(), "HEADGATE_LOG_LEVEL": strings.ToLower(c.LogLevel.String()), "HEADGATE_LOG_FORMAT": format,
 		"HEADGATE_AUDIT_KEY": hidden(c.AuditKey), "HEADGATE_DEBUG_LISTEN": c.DebugListen, "HEADGATE_DEBUG_TOKEN": hidden(c.DebugToken),
 		"HEADGATE_OTLP_ENDPOINT": c.OTLPEndpoint,
 	}

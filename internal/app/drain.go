@@ -11,7 +11,8 @@ import (
 var ErrTerminated = errors.New("told to stop")
 
 // leave ends serving. A balancer goes on sending requests until a probe has failed, so the listener closes only after
-// the drain delay; until then /readyz says no and everything else is answered. An embedded server has no other beside it, and no delay. served gets Serve's error if it ends first.
+// the drain delay; until then /readyz says no and everything else is answered. An embedded server has no other beside
+// it, and no delay. served gets Serve's error if it ends first.
 func (a *App) leave(ctx context.Context, served <-chan error) error {
 	close(a.leaving)
 	if delay := a.cfg.DrainDelay; delay > 0 && !a.cfg.Embedded && errors.Is(context.Cause(ctx), ErrTerminated) {

@@ -59,7 +59,8 @@ func isPlain(row model.SyncRow, found reading) bool {
 	return !row.Deleted && row.Bucket.Shards == 1 && !found.damaged && (!found.Present || found.Tombstone || found.Shards <= 1)
 }
 
-// installAll installs, reads the rows' heads afterwards, counts those of which lost tells as lost, and returns what is left to be brought one by one and what is to be
+// installAll installs, reads the rows' heads afterwards, counts as lost what lost says, and returns what is left to be
+// brought one by one and what is to be
 // noted as installed.
 func (r *Reconciler) installAll(ctx context.Context, deployment string, installs []bucket.BatchInstall, lost map[string]bool, repair bool) (alone []string, settled []model.Installed, err error) {
 	if len(installs) == 0 {
