@@ -60,8 +60,7 @@ func isPlain(row model.SyncRow, found reading) bool {
 }
 
 // installAll installs, reads the rows' heads afterwards, counts as lost what lost says, and returns what is left to be
-// brought one by one and what is to be
-// noted as installed.
+// brought one by one and what is to be noted as installed.
 func (r *Reconciler) installAll(ctx context.Context, deployment string, installs []bucket.BatchInstall, lost map[string]bool, repair bool) (alone []string, settled []model.Installed, err error) {
 	if len(installs) == 0 {
 		return nil, nil, nil

@@ -36,9 +36,14 @@ func TestServerKilledBetweenCommitAndPush(t *testing.T) {
 		if w.behind(s) { // else what Redis did not have yet had been under way to it
 			times++
 		}
+		if times == 3 {
+			w.edits.stop() // no later edit of the same bucket may bring it
+		}
 		w.servers[0].start()
 		w.servers[0].waitReady()
-		w.goesOn()
+		if times < 3 {
+			w.goesOn()
+		}
 	}
 	w.drained()
 	w.settle(nil)
