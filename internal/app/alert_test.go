@@ -147,7 +147,7 @@ func TestLimitedTrafficIsToldToAWebhookOnceAndSoIsItsEnd(t *testing.T) {
 	for range 8 {
 		q.close(0, one, other)
 	}
-	both := append(started, "alert.ended charted by system")
+	both := append(slices.Clone(started), "alert.ended charted by system")
 	testenv.Eventually(t, 30*time.Second, "the end at the receiver", func() bool { return slices.Equal(receiver.all(), both) })
 }
 
