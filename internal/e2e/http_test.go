@@ -90,8 +90,8 @@ func (p *person) must(status int, method, path string, header map[string]string,
 	return got
 }
 
-// try is call for a server that may be gone: ok is false when no answer came.
-func (p *person) try(method, path string, body any) (status int, ok bool) {
+// try is call for a server that may be gone: ok is false when no answer came. header has names and values in turn.
+func (p *person) try(method, path string, body any, header ...string) (status int, ok bool) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return 0, false
@@ -101,6 +101,9 @@ func (p *person) try(method, path string, body any) (status int, ok bool) {
 		return 0, false
 	}
 	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
 	res, err := p.http.Do(req)
 	if err != nil {
 		return 0, false
