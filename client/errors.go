@@ -20,6 +20,7 @@ func (e *MisuseError) Error() string { return "headgate: " + e.Argument + ": " +
 // The kinds of misuse.
 var (
 	ErrRedis       = &MisuseError{"redis", "hand New a client made by redis.NewClient, NewFailoverClient, NewClusterClient or NewUniversalClient"}
+	ErrURL         = &MisuseError{"url", "give a URL such as redis://user:password@host:6379/0, rediss://… for TLS, with &addr=host:port for a Cluster, and with &master_name=NAME for Sentinels"}
 	ErrApp         = &MisuseError{"app", "hand New the app's name as registered in Headgate: 1..128 of A-Z a-z 0-9 . _ - starting with a letter or digit"}
 	ErrPrefix      = &MisuseError{"prefix", "use the value of HEADGATE_REDIS_PREFIX at the admin server: 1..128 bytes without { or }"}
 	ErrOption      = &MisuseError{"option", "use a value within the bounds that the option documents"}

@@ -125,7 +125,11 @@ func (a *App) open(ctx context.Context) error {
 
 // openStore opens the database, embedded or real, and brings its schema up to date.
 func openStore(ctx context.Context, cfg Config, log *slog.Logger, trace store.Trace) (*store.Store, error) {
-	opened := store.Config{MySQLDSN: cfg.MySQLDSN, Log: log, Trace: trace}
+	opened, err := storeConfig(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	opened.Trace = trace
 	if cfg.Embedded {
 		opened.SQLitePath = filepath.Join(cfg.DataDir, "headgate.db") // Validate saw that there is no DSN
 	}
@@ -144,15 +148,15 @@ func openStore(ctx context.Context, cfg Config, log *slog.Logger, trace store.Tr
 }
 
 func (a *App) openRedis() error {
-	url := a.cfg.RedisURL
+	cfg := a.cfg
 	if a.cfg.Embedded {
 		var err error
 		if a.mini, err = startEmbeddedRedis(a.cfg.EmbeddedRedisListen); err != nil {
 			return err
 		}
-		url = "redis://" + a.mini.Addr() + "/0"
+		cfg.RedisURL = a.RedisURL()
 	}
-	rdb, err := connectRedis(url)
+	rdb, err := connectRedis(&cfg)
 	if err != nil {
 		return err
 	}

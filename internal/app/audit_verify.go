@@ -98,7 +98,10 @@ func chainID(ctx context.Context, s *store.Store) (string, error) {
 
 // openHistory opens the database for those who look after its history: it changes no table, which their user may not.
 func openHistory(ctx context.Context, cfg Config, log *slog.Logger, embedded bool) (*store.Store, error) {
-	opened := store.Config{MySQLDSN: cfg.MySQLDSN, Log: log}
+	opened, err := storeConfig(cfg, log)
+	if err != nil {
+		return nil, err
+	}
 	if embedded {
 		opened = store.Config{SQLitePath: filepath.Join(cfg.DataDir, "headgate.db"), Log: log}
 		if _, err := os.Stat(opened.SQLitePath); err != nil {

@@ -22,6 +22,8 @@ type Config struct {
 	MySQLDSN    string // empty with Embedded
 	RedisURL    string // empty with Embedded
 	RedisPrefix string // first part of every Redis key
+	MySQLTLS    PeerTLS
+	RedisTLS    PeerTLS
 
 	Embedded            bool   // SQLite and Redis inside this process, for evaluation
 	DataDir             string // the embedded database's folder
@@ -87,7 +89,7 @@ type setting struct {
 }
 
 // settings are all of them.
-var settings = slices.Concat(baseSettings, auditSettings, oidcSettings, debugSettings, tracingSettings)
+var settings = slices.Concat(baseSettings, peerSettings, auditSettings, oidcSettings, debugSettings, tracingSettings)
 
 var baseSettings = []setting{
 	{"HEADGATE_LISTEN", text(func(c *Config) *string { return &c.Listen })},
@@ -203,11 +205,12 @@ func (c *Config) validateServers() error {
 	case c.RedisURL == "":
 		return errors.New("HEADGATE_MYSQL_DSN is set but HEADGATE_REDIS_URL is not, e.g. redis://127.0.0.1:6379/0")
 	}
-	rdb, err := connectRedis(c.RedisURL) // connects at the first command only
+	_, broken := c.MySQLTLS.config("HEADGATE_MYSQL")
+	rdb, err := connectRedis(c)
 	if err != nil {
-		return err
+		return errors.Join(broken, err)
 	}
-	return rdb.Close()
+	return errors.Join(broken, rdb.Close())
 }
 
 func address(name, value string) error {

@@ -16,6 +16,8 @@ import (
 var secretSettings = []string{
 	"HEADGATE_MYSQL_DSN", "HEADGATE_REDIS_URL", "HEADGATE_ADMIN_PASSWORD", "HEADGATE_OIDC_CLIENT_SECRET",
 	"HEADGATE_AUDIT_KEY", "HEADGATE_DEBUG_TOKEN",
+	// No secrets but the keys; the others are texts of many lines, which are no flags either.
+	"HEADGATE_MYSQL_CA", "HEADGATE_MYSQL_CERT", "HEADGATE_MYSQL_KEY", "HEADGATE_REDIS_CA", "HEADGATE_REDIS_CERT", "HEADGATE_REDIS_KEY",
 }
 
 // FlagNames are the flags that settings have, by the name of the setting: HEADGATE_LOG_LEVEL is --log-level.
@@ -98,6 +100,8 @@ func shown(c *Config) map[string]string {
 		"HEADGATE_OTLP_ENDPOINT": c.OTLPEndpoint,
 	}
 	maps.Copy(values, shownSignOn(c))
+	maps.Copy(values, c.MySQLTLS.shown("HEADGATE_MYSQL"))
+	maps.Copy(values, c.RedisTLS.shown("HEADGATE_REDIS"))
 	return values
 }
 

@@ -23,7 +23,7 @@ const longestLogin = selfPatience + 250*time.Millisecond
 // limitsOn makes the limiter of one server on a Redis.
 func limitsOn(t *testing.T, addr, prefix string) *loginLimits {
 	t.Helper()
-	rdb, err := connectRedis("redis://" + addr)
+	rdb, err := connectRedis(&Config{RedisURL: "redis://" + addr})
 	if err != nil {
 		t.Fatal(err)
 	}

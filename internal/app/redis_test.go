@@ -69,7 +69,7 @@ func TestServerFindsTheHeirOfAMasterThatDied(t *testing.T) {
 
 func TestRedisURLsOfNoFormAreRefusedWithoutQuotingThem(t *testing.T) {
 	for _, bad := range []string{"", "localhost:6379", "http://h:1", "redis://u:secret@h:port", "redis://h:1?master_name=", "redis://u:secret@h:1?addr=h:2&what=1", "redis://h:1/x"} {
-		rdb, err := connectRedis(bad)
+		rdb, err := connectRedis(&Config{RedisURL: bad})
 		if err == nil {
 			_ = rdb.Close()
 			t.Errorf("%q was taken", bad)

@@ -154,7 +154,7 @@ func withEngine(ctx context.Context, cfg Config, log *slog.Logger, act func(*sto
 		return "", err
 	}
 	defer func() { _ = s.Close() }()
-	rdb, err := connectRedis(cfg.RedisURL)
+	rdb, err := connectRedis(&cfg)
 	if err != nil {
 		return "", err
 	}

@@ -40,7 +40,7 @@ func (a *admin) anonymous() *person {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return &person{t: a.t, url: a.URL + "/api/v1", http: &http.Client{Jar: jar, Timeout: 30 * time.Second}}
+	return &person{t: a.t, url: a.URL + "/api/v1", http: &http.Client{Jar: jar, Transport: a.transport, Timeout: 30 * time.Second}}
 }
 
 // call sends one request and fails the test only when no answer came.

@@ -79,6 +79,8 @@ type admin struct {
 	cmd  *exec.Cmd
 	out  *output
 	done chan error
+
+	transport http.RoundTripper // how it is reached; nil is the usual way
 }
 
 // environment is what a process gets: nothing of the developer's own HEADGATE_… settings, and these.
@@ -138,7 +140,7 @@ func (a *admin) waitReady() {
 		if err != nil {
 			a.t.Fatal(err)
 		}
-		res, err := http.DefaultClient.Do(req)
+		res, err := (&http.Client{Transport: a.transport}).Do(req)
 		if err != nil {
 			return false
 		}

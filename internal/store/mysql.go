@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"log/slog"
+	"net"
 	"strings"
 	"time"
 
@@ -42,9 +44,12 @@ const (
 	mysqlReadOnlyTx         = 1836
 )
 
-func (s *Store) openMySQL(ctx context.Context, dsn string) error {
+func (s *Store) openMySQL(ctx context.Context, dsn string, secured *tls.Config) error {
 	cfg, err := mysqlConfig(dsn, s.log)
 	if err != nil {
+		return err
+	}
+	if err := secure(cfg, secured); err != nil {
 		return err
 	}
 	pool, err := mysqlPool(cfg)
@@ -118,6 +123,25 @@ func mysqlConfig(dsn string, log *slog.Logger) (*mysql.Config, error) {
 		cfg.Params["innodb_lock_wait_timeout"] = "5" // s; well within callTimeout
 	}
 	return cfg, nil
+}
+
+// secure demands TLS with the given roots and certificate, unless the DSN says otherwise, which is refused.
+func secure(cfg *mysql.Config, secured *tls.Config) error {
+	switch {
+	case secured == nil:
+		return nil
+	case cfg.Net != "tcp":
+		return model.Errorf(model.CodeInvalid, "TLS goes over tcp(host:port), not over a socket")
+	case cfg.TLSConfig != "" && cfg.TLSConfig != "true":
+		return model.Errorf(model.CodeInvalid, "a CA or a certificate is set, so the connection is secured and verified: leave tls=%s out", cfg.TLSConfig)
+	}
+	host, _, err := net.SplitHostPort(cfg.Addr)
+	if err != nil {
+		return badDSN()
+	}
+	cfg.TLSConfig, cfg.TLS = "", secured.Clone()
+	cfg.TLS.ServerName = host
+	return nil
 }
 
 func defaultTo(d *time.Duration, value time.Duration) {

@@ -7,6 +7,7 @@ package store
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"log/slog"
@@ -20,8 +21,9 @@ import (
 
 // Config says which database to open. Exactly one of MySQLDSN and SQLitePath is set.
 type Config struct {
-	MySQLDSN   string // go-sql-driver form, user:password@tcp(host:port)/name; time zone and charset are forced
-	SQLitePath string // a file, made when missing; its folder must exist
+	MySQLDSN   string      // go-sql-driver form, user:password@tcp(host:port)/name; time zone and charset are forced
+	MySQLTLS   *tls.Config // roots and our certificate; TLS and a verified server are demanded then. nil = as the DSN says
+	SQLitePath string      // a file, made when missing; its folder must exist
 
 	// SearchBytes bounds the texts of buckets in memory, in which searches look; 0 = 64 MB. What is beyond it is found all
 	// the same, but slower.
@@ -76,7 +78,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	case (c.MySQLDSN == "") == (c.SQLitePath == ""):
 		err = model.Errorf(model.CodeInvalid, "give either a MySQL DSN or a SQLite file, not both and not neither")
 	case c.MySQLDSN != "":
-		err = s.openMySQL(ctx, c.MySQLDSN)
+		err = s.openMySQL(ctx, c.MySQLDSN, c.MySQLTLS)
 	default:
 		err = s.openSQLite(ctx, c.SQLitePath)
 	}
