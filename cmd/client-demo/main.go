@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -65,7 +66,7 @@ func (t *target) flags(cmd *cobra.Command) {
 		url = "redis://127.0.0.1:6379/0"
 	}
 	f := cmd.Flags()
-	f.StringVar(&t.redisURL, "redis-url", url, "the Redis of Headgate; default from HEADGATE_REDIS_URL")
+	f.StringVar(&t.redisURL, "redis-url", url, "the Redis of Headgate, Sentinels or Cluster too, as the server's HEADGATE_REDIS_URL, which is the default")
 	f.StringVar(&t.prefix, "prefix", client.DefaultPrefix, "what its keys begin with")
 	f.StringVar(&t.app, "app", "", "the app to call as (required)")
 	f.StringVar(&t.bucket, "bucket", "", "the bucket to acquire from (required)")
@@ -83,20 +84,19 @@ func (t *target) connect(ctx context.Context, connections int) (*client.Client, 
 	if t.deadline < client.MinDeadline || t.deadline > client.MaxDeadline {
 		return nil, nil, fmt.Errorf("--deadline must be %v..%v", client.MinDeadline, client.MaxDeadline)
 	}
-	o, err := redis.ParseURL(t.redisURL)
+	o, err := client.ParseURL(t.redisURL)
 	if err != nil {
-		// The parser's message may quote the URL, which may hold a password.
-		return nil, nil, fmt.Errorf("--redis-url is not a URL such as redis://user:password@127.0.0.1:6379/0")
+		return nil, nil, fmt.Errorf("--redis-url: %w", err)
 	}
 	if o.PoolSize == 0 {
 		o.PoolSize = connections
 	}
-	rdb := redis.NewClient(o)
+	rdb := redis.NewUniversalClient(o)
 	ping, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
 	if err := rdb.Ping(ping).Err(); err != nil {
 		_ = rdb.Close()
-		return nil, nil, fmt.Errorf("can't reach Redis at %s: %w", o.Addr, err)
+		return nil, nil, fmt.Errorf("can't reach Redis at %s: %w", strings.Join(o.Addrs, ", "), err)
 	}
 	c, err := client.New(rdb, t.app, client.Prefix(t.prefix), client.WithDeadline(t.deadline))
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/testenv"
 )
@@ -90,6 +91,12 @@ func install(t *testing.T, edit func(*bucket.Definition)) (url, prefix string) {
 	addr, prefix := testenv.Redis(t)
 	rdb := redis.NewClient(&redis.Options{Addr: addr})
 	defer func() { _ = rdb.Close() }()
+	installOn(t, rdb, prefix, edit)
+	return "redis://" + addr + "/0", prefix
+}
+
+func installOn(t *testing.T, rdb redis.UniversalClient, prefix string, edit func(*bucket.Definition)) {
+	t.Helper()
 	d := bucket.Definition{
 		Name: "partner-api", Revision: 1, Apps: []string{"checkout"}, Algorithm: bucket.TokenBucket,
 		MaxPermits: 100, Rate: 50, Period: time.Second, Partition: bucket.PartitionShared, Shards: 1,
@@ -101,7 +108,6 @@ func install(t *testing.T, edit func(*bucket.Definition)) (url, prefix string) {
 	if _, err := bucket.New(rdb, prefix).Install(t.Context(), d, bucket.InstallOptions{Deployment: "demo-tests"}); err != nil {
 		t.Fatal(err)
 	}
-	return "redis://" + addr + "/0", prefix
 }
 
 type line struct {
@@ -193,6 +199,35 @@ func TestLoadSpreadsKeys(t *testing.T) {
 	all = lines(t, out)
 	if sum := all[len(all)-1]; sum.Granted != 2 {
 		t.Fatalf("one key of 2 permits: %+v", sum)
+	}
+}
+
+// The URLs by which the admin server reaches a Cluster and the master behind Sentinels do for load and serve too.
+func TestLoadAndServeRunOnClusterAndSentinels(t *testing.T) {
+	cluster, sentinel := testenv.Cluster(t, testenv.ClusterReplicas(0)), testenv.Sentinel(t)
+	urlOf := func(addrs []string, query string) string {
+		return "redis://" + addrs[0] + "?" + query + "addr=" + strings.Join(addrs[1:], "&addr=")
+	}
+	for name, c := range map[string]struct {
+		url string
+		rdb redis.UniversalClient
+	}{
+		"cluster":   {urlOf(cluster.Addrs(), ""), cluster.Client(t)},
+		"sentinels": {urlOf(sentinel.SentinelAddrs(), "master_name="+testenv.SentinelMaster+"&"), sentinel.Client(t)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			installOn(t, c.rdb, client.DefaultPrefix, func(d *bucket.Definition) { d.MaxPermits, d.Rate, d.Period = 20, 1, time.Hour })
+			out, code := start(t, []string{"HEADGATE_REDIS_URL=" + c.url}, "load", "--app", "checkout", "--bucket", "partner-api",
+				"--deadline", "20s", "--rate", "0", "--concurrency", "4", "--duration", "500ms", "--json").finish(t)
+			all := lines(t, out)
+			if sum := all[len(all)-1]; code != 0 || sum.Granted != 20 || sum.Other != 0 {
+				t.Errorf("20 permits: exit code %d, %+v", code, sum)
+			}
+			_, work := serving(t, "--redis-url", c.url)
+			if response, body := get(t, work, nil); response.StatusCode != http.StatusTooManyRequests || body["code"] != "limited" {
+				t.Errorf("serve on what load has emptied: %d %v", response.StatusCode, body)
+			}
+		})
 	}
 }
 
