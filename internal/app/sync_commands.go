@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/reconcile"
@@ -149,6 +151,7 @@ func withEngine(ctx context.Context, cfg Config, log *slog.Logger, act func(*sto
 	if err := cfg.Validate(); err != nil {
 		return "", err
 	}
+	redis.SetLogger(poolLog{log})
 	s, err := openDatabase(ctx, cfg, log)
 	if err != nil {
 		return "", err

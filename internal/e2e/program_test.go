@@ -105,13 +105,19 @@ func startAdmin(t testing.TB, settings []string, args ...string) *admin {
 // spawnAdmin starts `admin args…` on a free port.
 func spawnAdmin(t testing.TB, settings []string, args ...string) *admin {
 	t.Helper()
+	return startProgram(t, binary(t, "admin"), settings, args...)
+}
+
+// startProgram is spawnAdmin for a program of another build.
+func startProgram(t testing.TB, program string, settings []string, args ...string) *admin {
+	t.Helper()
 	port, err := testenv.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
 	listen := fmt.Sprintf("127.0.0.1:%d", port)
 	a := &admin{t: t, URL: "http://" + listen, out: &output{}, done: make(chan error, 1)}
-	a.cmd = exec.Command(binary(t, "admin"), args...)
+	a.cmd = exec.Command(program, args...)
 	a.cmd.Env = environment(append([]string{"HEADGATE_LISTEN=" + listen}, settings...))
 	a.cmd.Stdout, a.cmd.Stderr = a.out, a.out
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -1,0 +1,135 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/headgate/headgate/internal/testenv"
+)
+
+// nextMigration is a schema change as a later release may bring it: a table, columns in tables that every write touches,
+// and an index. It has what the rules of migrations/expand_test.go allow.
+const nextMigration = `-- +goose Up
+CREATE TABLE IF NOT EXISTS next_release (id BIGINT NOT NULL PRIMARY KEY) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+ALTER TABLE buckets ADD COLUMN next_note VARCHAR(100) NULL, ADD COLUMN next_flag BOOLEAN NOT NULL DEFAULT FALSE;
+ALTER TABLE changes ADD COLUMN next_note VARCHAR(100) NULL;
+ALTER TABLE outbox ADD COLUMN next_count INT NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN next_note VARCHAR(100) NULL;
+ALTER TABLE users ADD COLUMN next_flag BOOLEAN NOT NULL DEFAULT FALSE;
+CREATE INDEX buckets_next ON buckets (next_flag, name);
+`
+
+// nextRelease builds the program of a release whose schema is one step further: this one's code and one migration more,
+// laid over the sources without touching them.
+func nextRelease(t *testing.T) (program string) {
+	t.Helper()
+	folder := t.TempDir()
+	migration, overlay := filepath.Join(folder, "next.sql"), filepath.Join(folder, "overlay.json")
+	place, err := filepath.Abs("../../migrations/mysql/90000_next.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{place: migration}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string][]byte{migration: []byte(nextMigration), overlay: replace} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program = filepath.Join(folder, "admin")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-race", "-overlay", overlay, "-o", program, "../../cmd/admin").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return program
+}
+
+// A rolling upgrade: a server of a newer schema starts beside one of this release, brings the schema further while people
+// edit, and both are edited through. The older one goes on, is killed and starts again on the newer schema, and goes on
+// alone when the newer one is taken back. No answered save is lost, and the history of both is one that verifies.
+func TestOlderServerWorksBesideANewerSchema(t *testing.T) {
+	g := newGround(t, nil)
+	older := startAdmin(t, g.settings, "serve")
+	root := older.login("admin", adminPassword)
+	root.people()
+	saves := &saved{}
+	saves.through(root)
+	testenv.Eventually(t, time.Minute, "saves are under way", func() bool { return saves.answered.Load() > 3 })
+
+	newer := startProgram(t, nextRelease(t), g.settings, "serve")
+	newer.waitReady()
+	atMigration := saves.answered.Load()
+	saves.through(newer.login("admin", adminPassword))
+	testenv.Eventually(t, time.Minute, "both servers are saved through", func() bool { return saves.answered.Load() > atMigration+10 })
+	saves.end()
+
+	if err := older.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-older.done
+	again := startAdmin(t, g.settings, "serve")
+	root = again.login("admin", adminPassword)
+	root.must(http.StatusCreated, http.MethodPost, "/buckets", nil, withName(definition(1, 5, "by the older, started anew"), "restarted"))
+	if err := newer.interrupt(); err != nil {
+		t.Errorf("Ctrl-C ended with %v", err)
+	}
+	root.must(http.StatusCreated, http.MethodPost, "/buckets", nil, withName(definition(1, 5, "by the older, alone"), "alone"))
+
+	for name := range saves.names() {
+		if got := root.must(http.StatusOK, http.MethodGet, "/buckets/"+name, nil, nil); syncState(got.Body) != "synced" {
+			t.Errorf("%s is %s", name, syncState(got.Body))
+		}
+	}
+	for _, command := range [][]string{{"sync", "diff"}, {"audit", "verify"}} {
+		if code, printed := runAdmin(t, g.settings, command...); code != 0 {
+			t.Errorf("admin %v: %d\n%s", command, code, printed)
+		}
+	}
+}
+
+// saved makes one bucket after the other through servers, and knows which were answered.
+type saved struct {
+	answered atomic.Int64
+	all      sync.Map // of names
+	ended    atomic.Bool
+	people   atomic.Int64
+	under    sync.WaitGroup
+}
+
+func (s *saved) through(p *person) {
+	who := s.people.Add(1)
+	s.under.Go(func() {
+		for n := 1; !s.ended.Load(); n++ {
+			name := fmt.Sprintf("saved-%d-%d", who, n)
+			if status, ok := p.try(http.MethodPost, "/buckets", withName(definition(1, 5, "a save"), name)); !ok || status != http.StatusCreated {
+				p.t.Errorf("%s: %d", name, status)
+				return
+			}
+			s.all.Store(name, true)
+			s.answered.Add(1)
+		}
+	})
+}
+
+func (s *saved) end() {
+	s.ended.Store(true)
+	s.under.Wait()
+}
+
+func (s *saved) names() map[string]bool {
+	names := map[string]bool{}
+	s.all.Range(func(name, _ any) bool {
+		names[name.(string)] = true
+		return true
+	})
+	return names
+}
