@@ -1,6 +1,8 @@
 package migrations_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -48,5 +50,29 @@ func TestBothDialectsMakeTheSameTables(t *testing.T) {
 	}
 	if made := shape(t, mysql[0]); len(made) != 11 {
 		t.Errorf("the first migration makes %d tables, want 11: %v", len(made), made)
+	}
+}
+
+// released is the digest of the migrations that servers in use have run: MySQL's up to oldestSupported, then SQLite's.
+const released = "3d69c143ad0f013e85d29662fb5b8aa08ab56529d3f5e5ff9335868d67df5350"
+
+// A migration that was released is never edited: a database that has run it would not get the edit.
+func TestReleasedMigrationsAreNotEdited(t *testing.T) {
+	sum := sha256.New()
+	for _, dialect := range []string{"mysql", "sqlite"} {
+		files, err := fs.Glob(migrations.Files, dialect+"/*.sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files[:oldestSupported] {
+			text, err := fs.ReadFile(migrations.Files, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Write(text)
+		}
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != released {
+		t.Errorf("the released migrations are not what they were: %s", got)
 	}
 }
