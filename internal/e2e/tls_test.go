@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -180,6 +179,9 @@ func presented(t *testing.T, a *admin, ca *testenv.CA) string {
 func TestUnverifiedServersAreNotSpokenTo(t *testing.T) {
 	ca := testenv.NewCA(t)
 	settings, _ := securedSettings(t, ca, ca.Issue(t, "127.0.0.1"))
+	if code, printed := runAdmin(t, settings, "migrate"); code != 0 {
+		t.Fatalf("admin migrate over TLS: %d\n%s", code, printed)
+	}
 	dsn := setting(settings, "HEADGATE_MYSQL_DSN")
 	for name, c := range map[string]struct {
 		changed []string
@@ -191,7 +193,7 @@ func TestUnverifiedServersAreNotSpokenTo(t *testing.T) {
 		"a DSN that wants nothing verified":     {[]string{"HEADGATE_MYSQL_DSN=" + dsn + "&tls=skip-verify"}, "leave tls=skip-verify out"},
 		"a certificate without its key":         {[]string{"HEADGATE_MYSQL_KEY_FILE="}, "HEADGATE_MYSQL_CERT and HEADGATE_MYSQL_KEY belong together"},
 		"a key that is another's":               {[]string{"HEADGATE_REDIS_KEY_FILE=" + ca.Issue(t).Key}, "HEADGATE_REDIS_CERT and HEADGATE_REDIS_KEY can't be used"},
-		"a CA that is none":                     {[]string{"HEADGATE_REDIS_CA_FILE=" + os.Args[0]}, "HEADGATE_REDIS_CA must be certificates in PEM"},
+		"a CA that is none":                     {[]string{"HEADGATE_REDIS_CA_FILE=" + ca.Issue(t).Key}, "HEADGATE_REDIS_CA must be certificates in PEM"},
 		"a Redis of another authority":          {[]string{"HEADGATE_REDIS_CA_FILE=" + testenv.NewCA(t).File}, "certificate signed by unknown authority"},
 		"a Redis that asks for our own":         {[]string{"HEADGATE_REDIS_CERT_FILE=", "HEADGATE_REDIS_KEY_FILE="}, "certificate required"},
 		"a CA beside a Redis without TLS":       {[]string{"HEADGATE_REDIS_URL=redis://127.0.0.1:1"}, "must begin with rediss://"},
