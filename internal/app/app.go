@@ -154,7 +154,7 @@ func (a *App) openRedis() error {
 		if a.mini, err = startEmbeddedRedis(a.cfg.EmbeddedRedisListen); err != nil {
 			return err
 		}
-		cfg.RedisURL = a.RedisURL()
+		cfg.RedisURL, cfg.RedisTLS = a.RedisURL(), PeerTLS{}
 	}
 	rdb, err := connectRedis(&cfg)
 	if err != nil {

@@ -139,7 +139,7 @@ func secure(cfg *mysql.Config, secured *tls.Config) error {
 	if err != nil {
 		return badDSN()
 	}
-	cfg.TLSConfig, cfg.TLS = "", secured.Clone()
+	cfg.TLSConfig, cfg.TLS, cfg.AllowFallbackToPlaintext = "", secured.Clone(), false
 	cfg.TLS.ServerName = host
 	return nil
 }
