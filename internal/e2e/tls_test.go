@@ -191,6 +191,7 @@ func TestUnverifiedServersAreNotSpokenTo(t *testing.T) {
 		"a database whom nobody here knows":     {[]string{"HEADGATE_MYSQL_CA_FILE="}, "certificate signed by unknown authority"},
 		"a database that asks for our own":      {[]string{"HEADGATE_MYSQL_CERT_FILE=", "HEADGATE_MYSQL_KEY_FILE="}, "refuses the user"},
 		"a DSN that wants nothing verified":     {[]string{"HEADGATE_MYSQL_DSN=" + dsn + "&tls=skip-verify"}, "leave tls=skip-verify out"},
+		"a database that speaks no TLS":         {[]string{"HEADGATE_MYSQL_DSN=" + testenv.MySQL(t) + "&allowFallbackToPlaintext=true"}, "can't be reached"},
 		"a certificate without its key":         {[]string{"HEADGATE_MYSQL_KEY_FILE="}, "HEADGATE_MYSQL_CERT and HEADGATE_MYSQL_KEY belong together"},
 		"a key that is another's":               {[]string{"HEADGATE_REDIS_KEY_FILE=" + ca.Issue(t).Key}, "HEADGATE_REDIS_CERT and HEADGATE_REDIS_KEY can't be used"},
 		"a CA that is none":                     {[]string{"HEADGATE_REDIS_CA_FILE=" + ca.Issue(t).Key}, "HEADGATE_REDIS_CA must be certificates in PEM"},
