@@ -63,13 +63,13 @@ func TestOlderServerWorksBesideANewerSchema(t *testing.T) {
 	root.people()
 	saves := &saved{}
 	saves.through(root)
-	testenv.Eventually(t, time.Minute, "saves are under way", func() bool { return saves.answered.Load() > 3 })
+	testenv.Eventually(t, time.Minute, "saves are under way", func() bool { return saves.answered() > 3 })
 
 	newer := startProgram(t, nextRelease(t), g.settings, "serve")
 	newer.waitReady()
-	atMigration := saves.answered.Load()
+	atMigration := saves.answered()
 	saves.through(newer.login("admin", adminPassword))
-	testenv.Eventually(t, time.Minute, "both servers are saved through", func() bool { return saves.answered.Load() > atMigration+10 })
+	testenv.Eventually(t, time.Minute, "both servers are saved through", func() bool { return saves.answered() > atMigration+10 })
 	saves.end()
 
 	if err := older.cmd.Process.Kill(); err != nil {
@@ -84,7 +84,7 @@ func TestOlderServerWorksBesideANewerSchema(t *testing.T) {
 	}
 	root.must(http.StatusCreated, http.MethodPost, "/buckets", nil, withName(definition(1, 5, "by the older, alone"), "alone"))
 
-	for name := range saves.names() {
+	for _, name := range saves.names {
 		if got := root.must(http.StatusOK, http.MethodGet, "/buckets/"+name, nil, nil); syncState(got.Body) != "synced" {
 			t.Errorf("%s is %s", name, syncState(got.Body))
 		}
@@ -98,15 +98,17 @@ func TestOlderServerWorksBesideANewerSchema(t *testing.T) {
 
 // saved makes one bucket after the other through servers, and knows which were answered.
 type saved struct {
-	answered atomic.Int64
-	all      sync.Map // of names
-	ended    atomic.Bool
-	people   atomic.Int64
-	under    sync.WaitGroup
+	mu     sync.Mutex
+	people int
+	names  []string
+	ended  atomic.Bool
+	under  sync.WaitGroup
 }
 
+// through begins to save through the server where somebody is logged in.
 func (s *saved) through(p *person) {
-	who := s.people.Add(1)
+	s.people++
+	who := s.people
 	s.under.Go(func() {
 		for n := 1; !s.ended.Load(); n++ {
 			name := fmt.Sprintf("saved-%d-%d", who, n)
@@ -114,22 +116,20 @@ func (s *saved) through(p *person) {
 				p.t.Errorf("%s: %d", name, status)
 				return
 			}
-			s.all.Store(name, true)
-			s.answered.Add(1)
+			s.mu.Lock()
+			s.names = append(s.names, name)
+			s.mu.Unlock()
 		}
 	})
+}
+
+func (s *saved) answered() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.names)
 }
 
 func (s *saved) end() {
 	s.ended.Store(true)
 	s.under.Wait()
-}
-
-func (s *saved) names() map[string]bool {
-	names := map[string]bool{}
-	s.all.Range(func(name, _ any) bool {
-		names[name.(string)] = true
-		return true
-	})
-	return names
 }
