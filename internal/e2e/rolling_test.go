@@ -75,7 +75,9 @@ func TestOlderServerWorksBesideANewerSchema(t *testing.T) {
 	if err := older.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-older.done
+	if err := <-older.done; err == nil {
+		t.Error("a killed server ended well")
+	}
 	again := startAdmin(t, g.settings, "serve")
 	root = again.login("admin", adminPassword)
 	root.must(http.StatusCreated, http.MethodPost, "/buckets", nil, withName(definition(1, 5, "by the older, started anew"), "restarted"))
