@@ -94,7 +94,7 @@ func connect(t *testing.T, server *mysql.Config) *sql.DB {
 func farAway(t *testing.T, server *mysql.Config) *mysql.Config {
 	t.Helper()
 	proxy := testenv.Proxy(t, server.Addr)
-	proxy.Delay(t, 15*time.Millisecond)
+	proxy.Delay(t, 5*time.Millisecond)
 	far := server.Clone()
 	far.Addr = proxy.Addr
 	return far
