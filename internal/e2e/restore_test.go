@@ -215,17 +215,19 @@ func TestDumpMadeUnderLoadIsRestored(t *testing.T) {
 	}
 }
 
-// callAll has an application acquire from all buckets until it is told to stop.
+// callAll has an application acquire from all buckets, 500 times a second, until it is told to stop.
 func (g ground) callAll(t *testing.T) (stop func()) {
 	t.Helper()
 	sdk, done := g.sdk(t, "checkout"), make(chan struct{})
 	var calls sync.WaitGroup
 	calls.Go(func() {
+		pace := time.NewTicker(2 * time.Millisecond)
+		defer pace.Stop()
 		for n := 0; ; n++ {
 			select {
 			case <-done:
 				return
-			default:
+			case <-pace.C:
 			}
 			if _, err := sdk.Acquire(t.Context(), restoreBucket(n%restoreBuckets)); err != nil {
 				t.Errorf("acquire: %v", err)
