@@ -52,7 +52,7 @@ func TestServerWorksOnClusterAndSentinel(t *testing.T) {
 // A master of a Cluster dies: as soon as another has its slots, the server finds it there.
 func TestServerFindsTheHeirOfAMasterThatDied(t *testing.T) {
 	cluster := testenv.Cluster(t)
-	rdb, err := connectRedis("redis://" + cluster.Addrs()[0] + "?addr=" + strings.Join(cluster.Addrs()[1:], "&addr="))
+	rdb, err := connectRedis(&Config{RedisURL: "redis://" + cluster.Addrs()[0] + "?addr=" + strings.Join(cluster.Addrs()[1:], "&addr=")})
 	if err != nil {
 		t.Fatal(err)
 	}
