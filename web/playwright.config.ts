@@ -18,13 +18,21 @@ function chromium(): string {
 const url = process.env.HEADGATE_E2E_URL;
 if (!url) throw new Error('HEADGATE_E2E_URL must name a running Headgate');
 
+// These silence Redis, or lift the limits, for everybody: nothing else may run meanwhile.
+const alone = ['system.spec.ts', 'glass.spec.ts'];
+
 const root = process.getuid?.() === 0;
 
 export default defineConfig({
   testDir: 'e2e',
   outputDir: 'test-results',
   fullyParallel: false,
-  workers: 1,
+  workers: 2,
+  projects: [
+    { name: 'samples', testMatch: 'samples.setup.ts' },
+    { name: 'beside', testIgnore: alone, dependencies: ['samples'] },
+    { name: 'alone', testMatch: alone, workers: 1, dependencies: process.env.HEADGATE_E2E_ONLY ? ['samples'] : ['beside'] },
+  ],
   retries: 0,
   timeout: 120_000,
   expect: { timeout: 10_000 },
@@ -37,7 +45,8 @@ export default defineConfig({
     viewport: { width: 1280, height: 800 },
     actionTimeout: 15_000,
     navigationTimeout: 30_000,
-    trace: 'retain-on-failure',
+    screenshot: 'only-on-failure',
+    trace: process.env.HEADGATE_E2E_TRACE ? 'retain-on-failure' : 'off', // it takes as long again as the tests
     launchOptions: {
       executablePath: chromium(),
       args: [

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { login } from './login';
-import { ensureSamples } from './pages';
+import { ensureSamples } from './samples';
 
 // An owner sets when he is told, changes that and takes it back; who may only look, looks.
 

@@ -1,7 +1,8 @@
-import { expect, type APIRequestContext, type Page } from '@playwright/test';
-import { logins, type Who } from './env';
+import { expect, type Page } from '@playwright/test';
+import type { Who } from './env';
+import { deleted, long, sample, slots, webhook } from './samples';
 
-/** A page of the console, as the checks of all pages visit it. */
+/** A page of the console, as the checks of all pages visit it. What it has to press is found in either language. */
 export interface Visit {
   name: string;
   path: string;
@@ -10,75 +11,39 @@ export interface Visit {
   prepare?: (page: Page) => Promise<void>;
 }
 
-const sampleName = 'e2e-sample';
-const slotsName = 'e2e-slots';
-const deletedName = 'e2e-deleted';
+/** A dialog, whose being open is in the URL or which a click has opened. */
+const dialog = (page: Page) => page.getByRole('dialog').waitFor();
 
-/** Makes sure that there are buckets to visit, one of them with a history. The requests are the owner's. */
-export async function ensureSamples(request: APIRequestContext): Promise<void> {
-  if ((await request.get(`/api/v1/buckets/${sampleName}`)).ok()) return;
-  await ensureTokenBucket(request);
-  const token = await request.post('/api/v1/tokens', {
-    data: { name: 'nightly-report', scopes: ['read', 'write'], expires_in_days: 7, reason: 'The report of the night' },
-  });
-  expect(token.status(), await token.text()).toBe(201);
-  const slots = { name: slotsName, description: 'Report exports that run at once.', algorithm: 'concurrency', max_permits: 4, period_ms: 30_000 };
-  const made = await request.post('/api/v1/buckets', {
-    data: { ...slots, apps: ['checkout'], owners: [logins().owner.name], partition: 'shared', reason: 'The export servers run four' },
-  });
-  expect(made.status(), await made.text()).toBe(201);
-  await ensureDeleted(request);
-}
-
-/** Leaves a deleted bucket, for the page of those. */
-async function ensureDeleted(request: APIRequestContext): Promise<void> {
-  const made = await request.post('/api/v1/buckets', {
-    data: { name: deletedName, apps: ['checkout'], max_permits: 20, rate: 10, partition: 'shared', reason: 'A trial of the partner' },
-  });
-  expect(made.status(), await made.text()).toBe(201);
-  const gone = await request.delete(`/api/v1/buckets/${deletedName}?reason=The%20trial%20is%20over`, {
-    headers: { 'If-Match': made.headers().etag ?? '' },
-  });
-  expect(gone.status(), await gone.text()).toBe(200);
-}
-
-async function ensureTokenBucket(request: APIRequestContext): Promise<void> {
-  const definition = {
-    description: 'The payment partner takes 50 calls a second from all of us, bursts of 100.',
-    labels: { team: 'payments', tier: 'gold' },
-    apps: ['checkout'],
-    owners: [logins().owner.name],
-    max_permits: 100,
-    rate: 50,
-    period_ms: 1000,
-    partition: 'shared',
-  };
-  const made = await request.post('/api/v1/buckets', {
-    data: { ...definition, name: sampleName, reason: 'Contract with the payment partner' },
-  });
-  expect(made.status(), await made.text()).toBe(201);
-  const edited = await request.put(`/api/v1/buckets/${sampleName}`, {
-    headers: { 'If-Match': made.headers().etag ?? '' },
-    data: { ...definition, rate: 80, mode: 'shadow', reason: 'Trying the higher limit of the new contract' },
-  });
-  expect(edited.status(), await edited.text()).toBe(200);
-}
-
-const click = (selector: string) => async (page: Page) => {
-  await page.locator(selector).first().click();
+/** Presses the button with this icon, and waits for the dialog that it opens. */
+const pressed = (icon: string) => async (page: Page) => {
+  await page.locator(`main button:has(.tabler-icon-${icon})`).last().click();
+  await dialog(page);
 };
 
-/** The present second as an input of date and time takes it. */
-function localSecond(at: Date): string {
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
-}
+/** Presses the button of this text, in whichever language, and waits for the dialog that it opens. */
+const saying = (text: RegExp) => async (page: Page) => {
+  await page.getByRole('main').getByRole('button', { name: text }).first().click();
+  await dialog(page);
+};
 
 const figuresThere = async (page: Page) => {
   await expect(page.getByTestId('granted-per-second')).not.toHaveText('–');
 };
 
-/** Every page, and the dialogs that matter. */
-export const visits: Visit[] = [
+const now = async (page: Page) => {
+  const at = new Date();
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  await page.locator('input[type=datetime-local]').fill(local);
+  await page.getByRole('table').waitFor();
+};
+
+const bulkDialog = async (page: Page) => {
+  await page.locator('thead input[type=checkbox]').click();
+  await page.getByRole('main').getByRole('button', { name: /^(Edit|批量编辑)/ }).click();
+  await dialog(page);
+};
+
+const around: Visit[] = [
   { name: 'login', path: '/login', who: null },
   {
     name: 'login-refused',
@@ -92,16 +57,20 @@ export const visits: Visit[] = [
     },
   },
   { name: 'overview', path: '/overview', who: 'owner' },
+  { name: 'overview-admin', path: '/overview', who: 'admin' },
+  { name: 'overview-none', path: '/overview', who: 'stranger' },
   { name: 'alerts', path: '/alerts', who: 'owner' },
   { name: 'profile', path: '/profile', who: 'owner' },
-  { name: 'system', path: '/system', who: 'auditor' },
+  { name: 'not-found', path: '/buckets/e2e-not-there', who: 'owner' },
+  { name: 'no-page', path: '/no/such/page', who: 'owner' },
+  { name: 'forbidden', path: '/people', who: 'owner' },
   {
     name: 'palette',
     path: '/buckets',
     who: 'admin',
     prepare: async (page) => {
       await page.keyboard.press('Control+k');
-      await page.getByRole('dialog').waitFor();
+      await dialog(page);
       await page.getByRole('option').first().waitFor();
     },
   },
@@ -111,11 +80,46 @@ export const visits: Visit[] = [
     who: 'admin',
     prepare: async (page) => {
       await page.keyboard.press('?');
-      await page.getByRole('dialog').waitFor();
+      await dialog(page);
     },
   },
+  {
+    name: 'leave-question',
+    path: '/create/bucket',
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('form input').first().fill('half-typed');
+      await page.getByRole('navigation').getByRole('link').first().click();
+      await dialog(page);
+    },
+  },
+];
+
+const lists: Visit[] = [
   { name: 'buckets', path: '/buckets', who: 'owner' },
+  { name: 'buckets-long', path: '/buckets?search=e2e-long', who: 'owner' },
   { name: 'buckets-no-match', path: '/buckets?search=nothing-like-this', who: 'owner' },
+  { name: 'buckets-none', path: '/buckets', who: 'stranger' },
+  { name: 'bulk', path: '/buckets?search=e2e-s', who: 'owner', prepare: bulkDialog },
+  {
+    name: 'bulk-review',
+    path: '/buckets?search=e2e-s',
+    who: 'owner',
+    prepare: async (page) => {
+      await bulkDialog(page);
+      const form = page.getByRole('dialog');
+      await form.locator('input').first().fill('batch=first');
+      await page.keyboard.press('Enter');
+      await form.locator('button[type=submit]').click();
+      await form.getByRole('region').first().waitFor();
+    },
+  },
+  { name: 'deleted', path: '/deleted', who: 'owner' },
+  { name: 'deleted-none', path: '/deleted?search=nothing-like-this', who: 'owner' },
+  { name: 'bucket-restore', path: `/deleted?open=restore:${deleted}`, who: 'owner', prepare: dialog },
+];
+
+const editing: Visit[] = [
   { name: 'bucket-create', path: '/create/bucket', who: 'owner' },
   {
     name: 'bucket-create-slots',
@@ -126,137 +130,112 @@ export const visits: Visit[] = [
       await page.locator('input[value=app_key]').click();
     },
   },
-  { name: 'bucket-create-refused', path: '/create/bucket', who: 'owner', prepare: click('form button[type=submit]') },
   {
-    name: 'bucket-overview',
-    path: `/buckets/${sampleName}`,
+    name: 'bucket-create-refused',
+    path: '/create/bucket',
     who: 'owner',
-    prepare: figuresThere,
+    prepare: (page) => page.locator('form button[type=submit]').first().click(),
   },
-  { name: 'bucket-overview-slots', path: `/buckets/${slotsName}`, who: 'owner', prepare: figuresThere },
-  { name: 'bucket-definition-slots', path: `/buckets/${slotsName}/definition`, who: 'owner' },
-  { name: 'bucket-definition', path: `/buckets/${sampleName}/definition`, who: 'owner' },
-  { name: 'bucket-history', path: `/buckets/${sampleName}/history`, who: 'owner' },
+  { name: 'bucket-edit', path: `/buckets/${sample}/edit`, who: 'owner' },
+  { name: 'bucket-edit-long', path: `/buckets/${long}/edit`, who: 'owner' },
+  {
+    name: 'bucket-review',
+    path: `/buckets/${sample}/edit`,
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('fieldset').nth(1).getByRole('textbox').first().fill('25');
+      await page.locator('form button[type=submit]').click();
+      await dialog(page);
+    },
+  },
+  {
+    name: 'bucket-review-anew',
+    path: `/buckets/${sample}/edit`,
+    who: 'owner',
+    prepare: async (page) => {
+      await page.locator('input[value=concurrency]').click();
+      await page.locator('input[value=key]').click();
+      await page.locator('form button[type=submit]').click();
+      await dialog(page);
+    },
+  },
+];
+
+const bucket: Visit[] = [
+  { name: 'bucket-overview', path: `/buckets/${sample}`, who: 'owner', prepare: figuresThere },
+  { name: 'bucket-overview-slots', path: `/buckets/${slots}`, who: 'owner', prepare: figuresThere },
+  { name: 'bucket-overview-long', path: `/buckets/${long}`, who: 'owner', prepare: figuresThere },
+  { name: 'bucket-overview-90d', path: `/buckets/${sample}?range=90d`, who: 'owner' },
+  { name: 'bucket-definition', path: `/buckets/${sample}/definition`, who: 'owner' },
+  { name: 'bucket-definition-slots', path: `/buckets/${slots}/definition`, who: 'owner' },
+  { name: 'bucket-definition-long', path: `/buckets/${long}/definition`, who: 'owner' },
+  { name: 'bucket-as-auditor', path: `/buckets/${sample}/definition`, who: 'auditor' },
+  { name: 'bucket-history', path: `/buckets/${sample}/history`, who: 'owner' },
+  { name: 'bucket-history-long', path: `/buckets/${long}/history`, who: 'owner' },
   {
     name: 'bucket-roll-back',
-    path: `/buckets/${sampleName}/history`,
+    path: `/buckets/${sample}/history`,
     who: 'owner',
     prepare: async (page) => {
       await page.locator('article button').first().click();
       await page.getByRole('dialog').getByTestId('field-diff').waitFor();
     },
   },
-  { name: 'deleted', path: '/deleted', who: 'owner' },
-  { name: 'deleted-none', path: '/deleted?search=nothing-like-this', who: 'owner' },
-  {
-    name: 'bucket-restore',
-    path: '/deleted',
-    who: 'owner',
-    prepare: async (page) => {
-      await page.locator('main td button').first().click();
-      await page.getByRole('dialog').waitFor();
-    },
-  },
-  { name: 'bucket-use', path: `/buckets/${sampleName}/use`, who: 'owner' },
-  { name: 'bucket-overview-90d', path: `/buckets/${sampleName}?range=90d`, who: 'owner' },
-  {
-    name: 'bucket-try',
-    path: `/buckets/${sampleName}/use`,
-    who: 'owner',
-    prepare: async (page) => {
-      await page.locator('section').last().getByRole('button').click();
-      await page.getByRole('dialog').waitFor();
-    },
-  },
-  { name: 'bucket-settings', path: `/buckets/${sampleName}/settings`, who: 'owner' },
-  {
-    name: 'bucket-delete',
-    path: `/buckets/${sampleName}/settings`,
-    who: 'owner',
-    prepare: async (page) => {
-      await page.locator('section button').last().click();
-      await page.getByRole('dialog').waitFor();
-    },
-  },
-  { name: 'bucket-edit', path: `/buckets/${sampleName}/edit`, who: 'owner' },
-  {
-    name: 'bucket-review',
-    path: `/buckets/${sampleName}/edit`,
-    who: 'owner',
-    prepare: async (page) => {
-      await page.locator('fieldset').nth(1).getByRole('textbox').first().fill('25');
-      await page.locator('form button[type=submit]').click();
-      await page.getByRole('dialog').waitFor();
-    },
-  },
-  {
-    name: 'bucket-review-anew',
-    path: `/buckets/${sampleName}/edit`,
-    who: 'owner',
-    prepare: async (page) => {
-      await page.locator('input[value=concurrency]').click();
-      await page.locator('input[value=key]').click();
-      await page.locator('form button[type=submit]').click();
-      await page.getByRole('dialog').waitFor();
-    },
-  },
-  { name: 'bucket-as-auditor', path: `/buckets/${sampleName}/definition`, who: 'auditor' },
-  { name: 'not-found', path: '/buckets/e2e-not-there', who: 'owner' },
-  { name: 'forbidden', path: '/people', who: 'owner' },
+  { name: 'bucket-use', path: `/buckets/${sample}/use`, who: 'owner' },
+  { name: 'bucket-try', path: `/buckets/${sample}/use?open=try`, who: 'owner', prepare: dialog },
+  { name: 'bucket-settings', path: `/buckets/${sample}/settings`, who: 'owner' },
+  { name: 'bucket-settings-as-auditor', path: `/buckets/${sample}/settings`, who: 'auditor' },
+  { name: 'bucket-switch', path: `/buckets/${sample}/settings?open=switch`, who: 'owner', prepare: dialog },
+  { name: 'bucket-delete', path: `/buckets/${sample}/settings?open=delete`, who: 'owner', prepare: dialog },
+  { name: 'alert-rule', path: `/buckets/${sample}/settings`, who: 'owner', prepare: saying(/^(Add rule|添加规则)$/) },
+  { name: 'alert-rule-remove', path: `/buckets/${sample}/settings`, who: 'owner', prepare: saying(/^(Remove rule|移除规则|删除规则)/) },
+];
+
+const peopleAndApps: Visit[] = [
   { name: 'apps', path: '/apps', who: 'owner' },
   { name: 'apps-admin', path: '/apps', who: 'admin' },
   { name: 'app', path: '/apps/checkout', who: 'owner' },
-  {
-    name: 'app-create',
-    path: '/apps',
-    who: 'admin',
-    prepare: async (page) => {
-      await page.locator('main button').first().click();
-      await page.getByRole('dialog').waitFor();
-    },
-  },
+  { name: 'app-create', path: '/apps?open=new', who: 'admin', prepare: dialog },
+  { name: 'app-edit', path: '/apps/checkout?open=edit', who: 'admin', prepare: dialog },
+  { name: 'app-delete', path: '/apps/checkout?open=delete', who: 'admin', prepare: dialog },
   { name: 'people', path: '/people', who: 'admin' },
+  { name: 'people-as-auditor', path: '/people', who: 'auditor' },
+  { name: 'person-create', path: '/people?open=new', who: 'admin', prepare: dialog },
+  { name: 'person-edit', path: '/people?open=edit:sam', who: 'admin', prepare: dialog },
+  { name: 'person-password', path: '/people?open=password:sam', who: 'admin', prepare: dialog },
+  { name: 'people-why', path: '/people?open=why', who: 'auditor', prepare: dialog },
   {
-    name: 'person-create',
-    path: '/people',
-    who: 'admin',
+    name: 'people-why-answered',
+    path: '/people?open=why',
+    who: 'auditor',
     prepare: async (page) => {
-      await page.locator('main button').first().click();
-      await page.getByRole('dialog').waitFor();
+      const fields = page.getByRole('dialog').locator('input[aria-haspopup=listbox]');
+      for (const [index, text] of ['sam', 'reconcile'].entries()) {
+        await fields.nth(index).fill(text);
+        await page.getByRole('option').first().click();
+      }
+      await page.getByRole('dialog').locator('dl, ul, [role=status]').first().waitFor();
     },
   },
+];
+
+const tokensAndWebhooks: Visit[] = [
   { name: 'tokens', path: '/tokens', who: 'owner' },
   { name: 'tokens-everyones', path: '/tokens?all=true', who: 'admin' },
   { name: 'tokens-none', path: '/tokens', who: 'auditor' },
-  {
-    name: 'token-create',
-    path: '/tokens',
-    who: 'admin',
-    prepare: async (page) => {
-      await page.locator('main button').nth(1).click();
-      await page.getByRole('dialog').waitFor();
-    },
-  },
+  { name: 'token-create', path: '/tokens?open=new', who: 'admin', prepare: dialog },
   {
     name: 'token-secret',
-    path: '/tokens',
+    path: '/tokens?open=new',
     who: 'owner',
     prepare: async (page) => {
-      await page.locator('main button').first().click();
       await page.getByRole('dialog').locator('input[type=text], input:not([type])').first().fill(`seen-${Date.now()}`);
       await page.getByRole('dialog').locator('button[type=submit]').click();
       await page.getByRole('dialog').getByText(/^hgp_/).first().waitFor();
     },
   },
-  {
-    name: 'service-account-create',
-    path: '/tokens',
-    who: 'admin',
-    prepare: async (page) => {
-      await page.locator('main button').first().click();
-      await page.getByRole('dialog').waitFor();
-    },
-  },
+  { name: 'token-revoke', path: '/tokens', who: 'owner', prepare: saying(/^(Revoke|吊销|撤销)/) },
+  { name: 'service-account-create', path: '/tokens?open=account', who: 'admin', prepare: dialog },
   { name: 'webhooks', path: '/webhooks', who: 'admin' },
   {
     name: 'webhook-create',
@@ -264,78 +243,41 @@ export const visits: Visit[] = [
     who: 'admin',
     prepare: async (page) => {
       await page.locator('main button').first().click();
-      await page.getByRole('dialog').waitFor();
+      await dialog(page);
     },
   },
-  { name: 'people-as-auditor', path: '/people', who: 'auditor' },
-  { name: 'as-of-choose', path: '/as-of', who: 'auditor' },
+  { name: 'webhook', path: `/webhooks/${webhook}`, who: 'admin' },
+  { name: 'webhook-edit', path: `/webhooks/${webhook}`, who: 'admin', prepare: pressed('pencil') },
+  { name: 'webhook-redeliver', path: `/webhooks/${webhook}`, who: 'admin', prepare: pressed('repeat') },
+  { name: 'webhook-secret', path: `/webhooks/${webhook}`, who: 'admin', prepare: pressed('key') },
+  { name: 'webhook-delete', path: `/webhooks/${webhook}`, who: 'admin', prepare: pressed('trash') },
+];
+
+const operating: Visit[] = [
+  { name: 'system', path: '/system', who: 'auditor' },
+  { name: 'system-admin', path: '/system', who: 'admin' },
+  { name: 'reconcile', path: '/system', who: 'admin', prepare: pressed('refresh') },
+  { name: 'break-glass', path: '/system', who: 'admin', prepare: pressed('shield-off') },
   {
-    name: 'as-of',
-    path: '/as-of',
+    name: 'audit',
+    path: '/audit',
     who: 'auditor',
-    prepare: async (page) => {
-      await page.locator('input[type=datetime-local]').fill(localSecond(new Date()));
-      await page.getByRole('table').waitFor();
-    },
+    prepare: (page) => page.locator('main li button[aria-expanded=false]').first().click(),
   },
+  { name: 'audit-no-match', path: '/audit?target=nothing-like-this', who: 'auditor' },
+  { name: 'as-of-choose', path: '/as-of', who: 'auditor' },
+  { name: 'as-of', path: '/as-of', who: 'auditor', prepare: now },
   {
     name: 'as-of-bucket',
     path: '/as-of',
     who: 'auditor',
     prepare: async (page) => {
-      await page.locator('input[type=datetime-local]').fill(localSecond(new Date()));
+      await now(page);
       await page.getByRole('table').getByRole('link').first().click();
       await page.locator('section').nth(2).waitFor();
     },
   },
-  {
-    name: 'people-why',
-    path: '/people',
-    who: 'auditor',
-    prepare: async (page) => {
-      await page.locator('main button:has(.tabler-icon-help)').click();
-      await page.getByRole('dialog').waitFor();
-    },
-  },
-  {
-    name: 'audit',
-    path: '/audit',
-    who: 'auditor',
-    prepare: click('main li button[aria-expanded=false]'),
-  },
 ];
 
-/** How a page is looked at. */
-export interface Look {
-  name: string;
-  language: 'en' | 'zh-CN';
-  scheme: 'light' | 'dark';
-  width: number;
-  height: number;
-}
-
-export const looks: Look[] = [
-  { name: 'light', language: 'en', scheme: 'light', width: 1280, height: 800 },
-  { name: 'dark', language: 'en', scheme: 'dark', width: 1280, height: 800 },
-  { name: 'zh-CN', language: 'zh-CN', scheme: 'light', width: 1280, height: 800 },
-  { name: 'narrow', language: 'en', scheme: 'light', width: 360, height: 740 },
-  { name: 'narrow-zh-dark', language: 'zh-CN', scheme: 'dark', width: 360, height: 740 },
-];
-
-/** Sets language and scheme before the console starts. */
-export async function wear(page: Page, look: Look): Promise<void> {
-  await page.addInitScript(([language, scheme]) => {
-    localStorage.setItem('headgate.language', language);
-    localStorage.setItem('mantine-color-scheme-value', scheme);
-  }, [look.language, look.scheme] as const);
-}
-
-/** Opens a page and waits until it has its content and its fonts, and nothing moves any more. */
-export async function open(page: Page, visit: Visit): Promise<void> {
-  await page.goto(visit.path);
-  await page.getByRole('heading', { level: 1 }).first().waitFor();
-  await expect(page.locator('[aria-busy=true], .mantine-Skeleton-root')).toHaveCount(0);
-  await visit.prepare?.(page);
-  await expect(page.locator('.mantine-Skeleton-root')).toHaveCount(0);
-  await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => null))));
-}
+/** Every page, and every dialog. */
+export const visits: Visit[] = [...around, ...lists, ...editing, ...bucket, ...peopleAndApps, ...tokensAndWebhooks, ...operating];
