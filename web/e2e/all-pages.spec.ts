@@ -69,6 +69,13 @@ async function inspect(page: Page, language: Language, look: Look, name: string)
 }
 
 async function expectFits(page: Page, where: string): Promise<void> {
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  const [wide, cut] = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    // What is fixed to the screen is cut off without making the page wider.
+    const fixed = [...document.querySelectorAll('header button, header a, [role=dialog] button')];
+    const beyond = fixed.filter((one) => one.getBoundingClientRect().right > clientWidth + 1);
+    return [scrollWidth - clientWidth, beyond.map((one) => one.getAttribute('aria-label') ?? one.textContent)] as const;
+  });
   expect.soft(wide, `${where} is wider than the screen`).toBeLessThanOrEqual(0);
+  expect.soft(cut, `${where} is cut off at the side`).toEqual([]);
 }

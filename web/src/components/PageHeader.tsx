@@ -29,20 +29,22 @@ export function PageHeader({ title, copy = false, description, badges, actions, 
         </Anchor>
       )}
       <Group justify="space-between" align="flex-start" gap="sm">
-        <Group gap="sm" style={{ minWidth: 0 }}>
-          <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-            {title}
-          </Title>
-          {copy && <Copy value={title} what={title} />}
-          {badges}
-        </Group>
+        <Stack gap={4} style={{ minWidth: 0, flex: '1 1 20rem' }}>
+          <Group gap="sm" style={{ minWidth: 0 }}>
+            <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+              {title}
+            </Title>
+            {copy && <Copy value={title} what={title} />}
+            {badges}
+          </Group>
+          {description && (
+            <Text c="dimmed" component="div">
+              {description}
+            </Text>
+          )}
+        </Stack>
         {actions && <Group gap="xs">{actions}</Group>}
       </Group>
-      {description && (
-        <Text c="dimmed" component="div">
-          {description}
-        </Text>
-      )}
     </Stack>
   );
 }

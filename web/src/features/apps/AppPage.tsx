@@ -14,7 +14,9 @@ import { showDone } from '@/components/notify';
 import { PageHeader } from '@/components/PageHeader';
 import { RelativeTime } from '@/components/RelativeTime';
 import { ErrorState } from '@/components/States';
+import { Written } from '@/components/Written';
 import { useApp, useDeleteApp } from './api/one';
+import { AppUsage } from './AppUsage';
 import { EditAppDialog } from './EditAppDialog';
 import { Members } from './Members';
 
@@ -44,7 +46,7 @@ function AppView({ app }: { app: App }) {
         title={app.name}
         copy
         up={{ to: '/apps', label: t('apps.title') }}
-        description={app.description}
+        description={app.description && <Written>{app.description}</Written>}
         actions={
           <ActionButton onClick={edit.open} leftSection={<IconPencil size={16} aria-hidden />} denied={denied}>
             {t('apps.edit')}
@@ -60,6 +62,7 @@ function AppView({ app }: { app: App }) {
             {t('bucket.lastChange')}: {app.updated_by}, <RelativeTime at={app.updated_at} />
           </Text>
         </Group>
+        <AppUsage name={app.name} />
         <Members app={app} denied={denied} />
         <DeleteApp app={app} />
       </Stack>

@@ -15,6 +15,7 @@ import { PageHeader } from '@/components/PageHeader';
 import { RelativeTime } from '@/components/RelativeTime';
 import { SearchInput } from '@/components/SearchInput';
 import { ErrorState, State } from '@/components/States';
+import { Written } from '@/components/Written';
 import { useApps } from './api/list';
 import { CreateAppDialog } from './CreateAppDialog';
 
@@ -104,7 +105,7 @@ function appColumns(t: TFunction): Column<App>[] {
         </Anchor>
       ),
     },
-    { id: 'description', header: t('field.description'), cell: (app) => app.description },
+    { id: 'description', header: t('field.description'), cell: (app) => <Written>{app.description}</Written> },
     { id: 'members', header: t('field.members'), cell: (app) => app.members.map((member) => member.user).join(', ') },
     {
       id: 'updated',

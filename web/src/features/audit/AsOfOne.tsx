@@ -6,6 +6,7 @@ import { LimitText } from '@/components/LimitText';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Section } from '@/components/Section';
 import { ErrorState } from '@/components/States';
+import { Written } from '@/components/Written';
 import { useBucketAsOf } from './api/as-of';
 import { AsOfBreakGlass } from './AsOfBreakGlass';
 import { AsOfPeople } from './AsOfPeople';
@@ -51,7 +52,12 @@ function Definition({ bucket }: { bucket: AsOfBucketPeople }) {
       {since && (
         <Text size="sm" c="dimmed" mb="sm" style={{ overflowWrap: 'anywhere' }}>
           {t('bucket.revision', { revision: bucket.revision })} · {bucket.by} · <RelativeTime at={since} />
-          {bucket.reason && ` · ${bucket.reason}`}
+          {bucket.reason && (
+            <>
+              {' · '}
+              <Written>{bucket.reason}</Written>
+            </>
+          )}
         </Text>
       )}
       {definition && (

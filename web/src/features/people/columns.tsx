@@ -6,6 +6,7 @@ import type { User } from '@/lib/api/types';
 import type { Column } from '@/components/DataTable';
 import { ActionButton } from '@/components/ActionButton';
 import { RelativeTime } from '@/components/RelativeTime';
+import { Written } from '@/components/Written';
 
 interface UserActions {
   onEdit: (user: User) => void;
@@ -28,7 +29,7 @@ export function useUserColumns({ onEdit, onPassword }: UserActions): Column<User
             {user.name}
           </Text>
           <Text size="sm" c="dimmed">
-            {user.display_name}
+            <Written>{user.display_name}</Written>
           </Text>
         </>
       ),

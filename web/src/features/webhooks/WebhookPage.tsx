@@ -9,6 +9,7 @@ import { ActionButton } from '@/components/ActionButton';
 import { showDone, showError } from '@/components/notify';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, ForbiddenState } from '@/components/States';
+import { Written } from '@/components/Written';
 import { inputOf, useTestWebhook, useUpdateWebhook, useWebhook } from './api/webhooks';
 import { Attempts } from './Attempts';
 import { EditWebhookDialog } from './EditWebhookDialog';
@@ -44,7 +45,7 @@ function WebhookView({ webhook }: { webhook: WebhookDetail }) {
       <PageHeader
         title={webhook.name}
         up={{ to: '/webhooks', label: t('webhooks.title') }}
-        description={webhook.description}
+        description={webhook.description && <Written>{webhook.description}</Written>}
         badges={<WebhookBadge state={webhook.state} />}
         actions={
           <Group gap="xs">

@@ -9,6 +9,7 @@ import { CursorPager } from '@/components/CursorPager';
 import { DataTable, type Column } from '@/components/DataTable';
 import { PageHeader } from '@/components/PageHeader';
 import { RelativeTime } from '@/components/RelativeTime';
+import { Written } from '@/components/Written';
 import { SearchInput } from '@/components/SearchInput';
 import { ErrorState, State } from '@/components/States';
 import { useDeletedBuckets } from '@/features/buckets/api/history';
@@ -61,7 +62,7 @@ function useColumns(onRestore: (bucket: DeletedBucket) => void): Column<DeletedB
       header: t('reason.label'),
       cell: ({ reason }) => (
         <Text size="sm" lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
-          {reason}
+          <Written>{reason}</Written>
         </Text>
       ),
     },

@@ -6,6 +6,7 @@ import type { Bucket } from '@/lib/api/types';
 import { allApps, isKeyed } from '@/lib/definition';
 import type { Range, UsageRow } from '@/components/chart/series';
 import { RelativeTime } from '@/components/RelativeTime';
+import { Written } from '@/components/Written';
 import { LivePanel } from '@/features/buckets/live/LivePanel';
 import { useChart } from '@/features/buckets/live/use-chart';
 import { AppShares } from './AppShares';
@@ -69,7 +70,9 @@ const Below = memo(function Below({ bucket, rows, range }: BelowProps) {
         </Fact>
       </SimpleGrid>
       {bucket.description && (
-        <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{bucket.description}</Text>
+        <Text style={{ whiteSpace: 'pre-wrap' }}>
+          <Written>{bucket.description}</Written>
+        </Text>
       )}
     </>
   );

@@ -7,6 +7,7 @@ import type { Bucket } from '@/lib/api/types';
 import { allApps } from '@/lib/definition';
 import type { Column } from '@/components/DataTable';
 import { RelativeTime } from '@/components/RelativeTime';
+import { Written } from '@/components/Written';
 import { ModeBadge, SyncBadge } from '@/features/buckets/Badges';
 import { LimitText } from '@/components/LimitText';
 import { labelTexts } from './labels';
@@ -55,7 +56,7 @@ function NameCell({ bucket }: { bucket: Bucket }) {
       </Anchor>
       {bucket.description && (
         <Text size="sm" c="dimmed" lineClamp={1}>
-          {bucket.description}
+          <Written>{bucket.description}</Written>
         </Text>
       )}
       <LabelLinks bucket={bucket} />
@@ -89,7 +90,7 @@ function LabelLinks({ bucket }: { bucket: Bucket }) {
 function LimitCell({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
   return (
-    <div>
+    <div className={classes.limit}>
       <LimitText limit={bucket} />
       <Text size="sm" c="dimmed">
         {t(`algorithm.${bucket.algorithm}.name`)}

@@ -13,6 +13,17 @@ export const figures = {
     other: 'Another app',
     none: 'No app asked for permits in this time.',
   },
+  appUsage: {
+    title: 'Usage',
+    text: 'What the app asked for and got in the buckets that you may see. Up to 10 seconds late.',
+    range: { '5m': '5 min', '1h': '1 h', '24h': '24 h', '90d': '90 d' },
+    lastMinute: 'per second, last minute',
+    lastHour: 'per second, last hour',
+    asked: 'Asked for',
+    permits: 'permits',
+    refused: 'Share limited',
+    ofThem: 'of these',
+  },
   keys: {
     title: 'Most limited keys',
     over: 'In the last {{minutes}} minutes.',

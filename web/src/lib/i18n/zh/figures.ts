@@ -15,6 +15,17 @@ export const figures: typeof en = {
     other: '其他应用',
     none: '这段时间内没有应用请求许可。',
   },
+  appUsage: {
+    title: '用量',
+    text: '应用在您可见的限流桶中请求和获得的许可，最多延迟 10 秒。',
+    range: { '5m': '5 分钟', '1h': '1 小时', '24h': '24 小时', '90d': '90 天' },
+    lastMinute: '每秒，最近一分钟',
+    lastHour: '每秒，最近一小时',
+    asked: '请求总量',
+    permits: '个许可',
+    refused: '受限占比',
+    ofThem: '占请求总量',
+  },
   keys: {
     title: '受限最多的键',
     over: '最近 {{minutes}} 分钟内。',
