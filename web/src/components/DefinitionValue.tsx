@@ -57,13 +57,19 @@ function showMembers(members: Member[], t: TFunction): ReactNode {
   return members.map(({ user, role }) => `${user} (${t(`appRole.${role}`)})`).join(', ');
 }
 
+/** A label may be longer than the screen is wide; what stands in it must be readable. */
+const brokenAnywhere = {
+  root: { height: 'auto', minWidth: 0, maxWidth: '100%' },
+  label: { whiteSpace: 'normal', overflowWrap: 'anywhere', overflow: 'visible' },
+} as const;
+
 function showLabels(labels: Record<string, string>, t: TFunction): ReactNode {
   const entries = Object.entries(labels);
   if (entries.length === 0) return t('common.none');
   return (
     <span>
       {entries.map(([key, value]) => (
-        <Badge key={key} component="span" variant="default" tt="none" fw={500} me={4}>
+        <Badge key={key} component="span" variant="default" tt="none" fw={500} me={4} styles={brokenAnywhere}>
           {key}=<bdi>{value}</bdi>
         </Badge>
       ))}

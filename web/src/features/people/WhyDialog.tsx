@@ -42,6 +42,7 @@ function Ask() {
         searchable
         onSearchChange={setSearch}
         nothingFoundMessage={t('picker.nothing')}
+        openOnFocus={false}
         data-autofocus
       />
       <Select

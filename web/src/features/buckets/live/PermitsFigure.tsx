@@ -28,7 +28,7 @@ function Meter({ label, value, max }: { label: string; value: number; max: numbe
   const { t, i18n } = useTranslation();
   return (
     <>
-      <Text>
+      <Text style={{ overflowWrap: 'anywhere' }}>
         <Text span fw={700} size="xl" data-testid="permits-now" style={{ fontVariantNumeric: 'tabular-nums' }}>
           {formatNumber(value, i18n.language)}
         </Text>{' '}
