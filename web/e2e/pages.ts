@@ -108,7 +108,7 @@ const lists: Visit[] = [
     prepare: async (page) => {
       await bulkDialog(page);
       const form = page.getByRole('dialog');
-      await form.locator('input').first().fill('batch=first');
+      await form.getByPlaceholder('team=payments').fill('batch=first');
       await page.keyboard.press('Enter');
       await form.locator('button[type=submit]').click();
       await form.getByRole('region').first().waitFor();
@@ -194,7 +194,7 @@ const bucket: Visit[] = [
 const peopleAndApps: Visit[] = [
   { name: 'apps', path: '/apps', who: 'owner' },
   { name: 'apps-admin', path: '/apps', who: 'admin' },
-  { name: 'app', path: '/apps/checkout', who: 'owner' },
+  { name: 'app', path: '/apps/checkout', who: 'owner', prepare: (page) => page.locator('canvas').first().waitFor() },
   { name: 'app-create', path: '/apps?open=new', who: 'admin', prepare: dialog },
   { name: 'app-edit', path: '/apps/checkout?open=edit', who: 'admin', prepare: dialog },
   { name: 'app-delete', path: '/apps/checkout?open=delete', who: 'admin', prepare: dialog },
@@ -210,9 +210,10 @@ const peopleAndApps: Visit[] = [
     who: 'auditor',
     prepare: async (page) => {
       const fields = page.getByRole('dialog').locator('input[aria-haspopup=listbox]');
-      for (const [index, text] of ['sam', 'reconcile'].entries()) {
+      for (const [index, text] of ['sam', 'system.manage'].entries()) {
         await fields.nth(index).fill(text);
-        await page.getByRole('option').first().click();
+        await page.getByRole('option', { name: text }).first().click();
+        await expect(page.getByRole('option')).toHaveCount(0);
       }
       await page.getByRole('dialog').locator('dl, ul, [role=status]').first().waitFor();
     },
