@@ -36,7 +36,7 @@ func TestListsFollowARestoredDatabase(t *testing.T) {
 				people(t, s, "alice")
 				b := bucket(t, s, "one", described("before the backup"))
 				backup := must(s.AuditHead(t.Context()))(t)
-				b = must(s.UpdateBucket(t.Context(), "one", b.Revision, described("after the backup"), byAlice))(t)
+				must(s.UpdateBucket(t.Context(), "one", b.Revision, described("after the backup"), byAlice))(t)
 				bucket(t, s, "two", described("after the backup"))
 				wantFound(t, s, "after", "one", "two")
 
