@@ -2,7 +2,6 @@ import { expect, test } from '@playwright/test';
 import { Load } from './load';
 import { logins } from './env';
 import { login } from './login';
-import { sample } from './samples';
 
 // What an app uses, and how soon the console is there.
 
@@ -33,7 +32,7 @@ test('how soon the console is there, for people to read', async ({ page }) => {
   await login(page.request, 'owner');
   for (const visit of ['first', 'second']) {
     await page.goto('/buckets');
-    await page.getByRole('link', { name: sample, exact: true }).waitFor();
+    await page.getByRole('table').getByRole('link').first().waitFor();
     const [paint, rows] = await page.evaluate(() => [performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN, performance.now()]);
     console.log(`${visit} visit of the list: first paint after ${Math.round(paint ?? NaN)} ms, rows visible after ${Math.round(rows ?? NaN)} ms`);
     expect(paint).toBeGreaterThan(0);
