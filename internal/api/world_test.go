@@ -56,7 +56,7 @@ type world struct {
 	engine *bucket.Engine
 	redis  *switchedPusher
 	roller *figures.Roller // reads when a test says so
-	log    *lockedBuffer
+	log    *testenv.Output
 	now    *clock
 	hash   string
 }
@@ -92,7 +92,7 @@ func onSQLite(t *testing.T, change ...func(*api.Config)) *world {
 
 func newWorld(t *testing.T, database store.Config, change ...func(*api.Config)) *world {
 	t.Helper()
-	w := &world{t: t, log: &lockedBuffer{}, now: &clock{}}
+	w := &world{t: t, log: &testenv.Output{}, now: &clock{}}
 	log := slog.New(slog.NewTextHandler(w.log, nil))
 	database.Now, database.Log = w.now.time, log
 	var err error
@@ -380,23 +380,6 @@ func definition(changes map[string]any) map[string]any {
 		}
 	}
 	return body
-}
-
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 func must(t *testing.T, err error) {

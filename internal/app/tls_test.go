@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -18,7 +17,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -64,10 +62,10 @@ func (f certificateFiles) write(t *testing.T, cert, key []byte) {
 }
 
 // overTLS runs an embedded server with a certificate of serial number 1.
-func overTLS(t *testing.T, every time.Duration) (a *App, files certificateFiles, log *lockedLog) {
+func overTLS(t *testing.T, every time.Duration) (a *App, files certificateFiles, log *testenv.Output) {
 	t.Helper()
 	folder := t.TempDir()
-	files, log = certificateFiles{filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")}, &lockedLog{}
+	files, log = certificateFiles{filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")}, &testenv.Output{}
 	cert, key := newPair(t, 1)
 	files.write(t, cert, key)
 	cfg := Defaults()
@@ -89,23 +87,6 @@ func overTLS(t *testing.T, every time.Duration) (a *App, files certificateFiles,
 		a.Close()
 	})
 	return a, files, log
-}
-
-type lockedLog struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *lockedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lockedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }
 
 const tlsPassword = "a long winding password"

@@ -2,7 +2,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -54,30 +53,12 @@ func binary(t testing.TB, name string) string {
 	return filepath.Join(binDir, name)
 }
 
-// output gathers what a process prints, for the test to read while it runs.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
-
 // admin is a running admin server.
 type admin struct {
 	t    testing.TB
 	URL  string
 	cmd  *exec.Cmd
-	out  *output
+	out  *testenv.Output
 	done chan error
 
 	transport http.RoundTripper // how it is reached; nil is the usual way
@@ -116,7 +97,7 @@ func startProgram(t testing.TB, program string, settings []string, args ...strin
 		t.Fatal(err)
 	}
 	listen := fmt.Sprintf("127.0.0.1:%d", port)
-	a := &admin{t: t, URL: "http://" + listen, out: &output{}, done: make(chan error, 1)}
+	a := &admin{t: t, URL: "http://" + listen, out: &testenv.Output{}, done: make(chan error, 1)}
 	a.cmd = exec.Command(program, args...)
 	a.cmd.Env = environment(append([]string{"HEADGATE_LISTEN=" + listen}, settings...))
 	a.cmd.Stdout, a.cmd.Stderr = a.out, a.out

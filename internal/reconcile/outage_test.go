@@ -1,10 +1,8 @@
 package reconcile_test
 
 import (
-	"bytes"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -123,7 +121,7 @@ func TestWakeDrainsTheOutbox(t *testing.T) {
 // An outage is one line when it begins and one when it ends, however many tries lie between.
 func TestOutageIsLoggedOnce(t *testing.T) {
 	onOwnRedis(t, func(w *world, server *testenv.RedisServer) {
-		var log syncBuffer
+		var log testenv.Output
 		r := w.server(func(c *reconcile.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		w.create("api")
 		w.repair(r)
@@ -162,21 +160,4 @@ func TestDatabaseDownIsSaid(t *testing.T) {
 			t.Errorf("state %+v, error %v", state, err)
 		}
 	})
-}
-
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

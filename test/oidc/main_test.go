@@ -72,7 +72,7 @@ func newProvider(t *testing.T, headgate string, settings ...string) *provider {
 
 func (p *provider) start() {
 	p.t.Helper()
-	out := &lockedBuffer{}
+	out := &testenv.Output{}
 	p.cmd = exec.Command("node", "provider.mjs")
 	p.cmd.Env = append(os.Environ(), append([]string{
 		"PORT=" + p.url[strings.LastIndex(p.url, ":")+1:], "CLIENT_ID=" + clientID, "CLIENT_SECRET=" + clientSecret, "REDIRECT_URI=" + p.redirect,
@@ -115,7 +115,7 @@ type world struct {
 	t        *testing.T
 	url      string
 	provider *provider
-	log      *lockedBuffer
+	log      *testenv.Output
 }
 
 // newWorld starts a Headgate with a provider, changed where a test wants it.
@@ -131,7 +131,7 @@ func newWorld(t *testing.T, change ...func(*app.Config)) *world {
 func prepareWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
 	url := fmt.Sprintf("http://127.0.0.1:%d", freePort(t))
-	return &world{t: t, url: url, provider: newProvider(t, url, settings...), log: &lockedBuffer{}}
+	return &world{t: t, url: url, provider: newProvider(t, url, settings...), log: &testenv.Output{}}
 }
 
 // serve starts Headgate from its settings' texts, as a person writes them.

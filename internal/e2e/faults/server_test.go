@@ -1,38 +1,18 @@
 package faults_test
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/headgate/headgate/internal/testenv"
 )
-
-// output gathers what a process prints.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
 
 // server is an admin server, on one address over all its starts.
 type server struct {
@@ -41,7 +21,7 @@ type server struct {
 	args     []string
 	settings []string
 
-	out  *output // of all starts
+	out  *testenv.Output // of all starts
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the process has ended
 	err  error         // how it ended
@@ -54,7 +34,7 @@ func startServer(t *testing.T, settings []string, args ...string) *server {
 	must(t, err)
 	listen := fmt.Sprintf("127.0.0.1:%d", port)
 	s := &server{
-		t: t, url: "http://" + listen, out: &output{}, args: append([]string{"serve"}, args...),
+		t: t, url: "http://" + listen, out: &testenv.Output{}, args: append([]string{"serve"}, args...),
 		settings: append([]string{"HEADGATE_LISTEN=" + listen}, settings...),
 	}
 	t.Cleanup(func() {
