@@ -112,6 +112,51 @@ func TestUsageAddsUpPerAppAndMinute(t *testing.T) {
 	})
 }
 
+// TestTheIndexTellsWhichBucketsWereUsed: those with an amount, each once, whatever else was put into it.
+func TestTheIndexTellsWhichBucketsWereUsed(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		const minute = 29_000_000
+		for _, app := range []string{"a", "checkout"} {
+			check(t, e.ReportUsage(t.Context(), []bucket.Usage{
+				{Bucket: "late", App: app, Minute: minute, Granted: 1},
+				{Bucket: "b", App: app, Minute: minute, Limited: 2},
+				{Bucket: "b", App: app, Minute: minute + 1, ShadowLimited: 2},
+				{Bucket: "idle", App: app, Minute: minute},
+			}))
+		}
+		check(t, e.rdb.SAdd(t.Context(), e.UsedKey(minute), "no name", "").Err())
+		check(t, e.rdb.Set(t.Context(), e.UsedKey(minute+2), "no set", 0).Err())
+		for span, want := range map[[2]int64][]string{
+			{minute, minute + 2}: {"b", "late"}, {minute + 1, minute + 1}: {"b"}, {minute - 9, minute - 1}: nil, {minute, minute - 1}: nil,
+		} {
+			got, err := e.UsedNames(t.Context(), span[0], span[1])
+			check(t, err)
+			if !slices.Equal(got, want) {
+				t.Errorf("used in %v: %q, want %q", span, got, want)
+			}
+		}
+		if ttl := e.rdb.TTL(t.Context(), e.UsedKey(minute)).Val(); ttl <= 47*time.Hour || ttl > 48*time.Hour {
+			t.Errorf("the index stays %s", ttl)
+		}
+		_, err := e.UsedNames(t.Context(), 0, bucket.MinutesBound)
+		expectInvalid(t, err, "minutes")
+	})
+}
+
+// TestUsageIsReportedWhereTheIndexMayNotBeWritten: whoever gave an app its rights before there was an index.
+func TestUsageIsReportedWhereTheIndexMayNotBeWritten(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		const minute = 29_000_000
+		check(t, e.rdb.Set(t.Context(), e.UsedKey(minute), "refuses SADD", 0).Err())
+		check(t, e.ReportUsage(t.Context(), []bucket.Usage{{Bucket: "b", App: "a", Minute: minute, Granted: 3}}))
+		got, err := e.ReadUsage(t.Context(), "b", minute, minute)
+		check(t, err)
+		if len(got) != 1 || got[0].Granted != 3 {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
 // TestStrangeUsageFieldsHideNoOthers: applications may write fields of any name there; what is no usage is passed over.
 func TestStrangeUsageFieldsHideNoOthers(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {

@@ -18,6 +18,7 @@ import (
 //	P:{NAME}:t:MINUTE           hash    the keys that were limited most in one minute, as each live client counted them
 //	P:{NAME}:i                  zset    live clients that use a bucket of policy local, by their last heartbeat
 //	P:clients                   hash    every live client, by its id
+//	P:used:MINUTE               set     names of the buckets that were used in one minute
 //	P:index                     set     names of the installed buckets
 //	P:overlay                   string  whose clients take mode enforce for shadow, as JSON
 //	P:owner                     string  id of the deployment that owns this Redis
@@ -95,6 +96,9 @@ func (k keys) definitions(name string, shards int) []string {
 func (k keys) usage(name string, minute int64) string {
 	return k.definition(name) + ":u:" + strconv.FormatInt(minute, 10)
 }
+
+// used is an index of usage, so that whoever reads it need not ask for the buckets that nobody used.
+func (k keys) used(minute int64) string { return k.prefix + ":used:" + strconv.FormatInt(minute, 10) }
 
 func (k keys) limited(name string, minute int64) string {
 	return k.definition(name) + ":t:" + strconv.FormatInt(minute, 10)

@@ -27,12 +27,12 @@ const MinutesBound = 48 * 60
 
 // ReportUsage adds the amounts to their minutes, in one pipeline, and keeps each minute for 48 hours after its last
 // report. Amounts of 0 cost nothing. The pipeline is sent once, since a second time would count twice; after an error
-// some may have been added.
+// some may have been added. Which buckets were used is told before, to the index that UsedNames reads.
 func (e *Engine) ReportUsage(ctx context.Context, usage []Usage) error {
 	if e.broken != nil {
 		return e.broken
 	}
-	pipe := e.rdb.Pipeline()
+	pipe, used := e.rdb.Pipeline(), map[int64][]any{}
 	for _, u := range usage {
 		if !validName(u.Bucket) || !validName(u.App) {
 			return invalid("usage", "bucket and app "+nameRule)
@@ -47,10 +47,14 @@ func (e *Engine) ReportUsage(ctx context.Context, usage []Usage) error {
 		}
 		if touched {
 			pipe.Expire(ctx, key, usageTTL)
+			used[u.Minute] = append(used[u.Minute], u.Bucket)
 		}
 	}
 	if pipe.Len() == 0 {
 		return nil
+	}
+	if err := e.indexUsed(ctx, used); err != nil {
+		return fmt.Errorf("report usage: %w", err)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("report usage: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,8 +14,10 @@ import (
 
 // Store is what rolling up needs of the database.
 type Store interface {
-	// UsageBuckets lists the living buckets and those deleted since.
-	UsageBuckets(ctx context.Context, deletedSince time.Time) ([]model.Bucket, error)
+	// UsageBuckets reads those of the named buckets that are living or were deleted since.
+	UsageBuckets(ctx context.Context, names []string, deletedSince time.Time) ([]model.Bucket, error)
+	// UsageNames lists up to limit such names, after the given one, in their order.
+	UsageNames(ctx context.Context, deletedSince time.Time, after string, limit int) ([]string, error)
 	// MergeUsage takes each minute's greatest reading.
 	MergeUsage(ctx context.Context, minutes []model.UsageRow) error
 	UsageMarks(ctx context.Context) (map[string]int64, error)
@@ -48,6 +51,9 @@ const deletedGrace = 48 * time.Hour
 
 // Roller adds the minutes that Redis counts up to hours in the database.
 //
+// Redis has an index of the buckets that were used in each minute, and only those are read, so that idle buckets cost
+// nothing. A walk at leisure reads all of them once, for what is missing in the index.
+//
 // A minute is read while it runs, so that a Redis that loses its data takes little with it, and again at the ages of
 // sweeps, for reports that came late. The database keeps the greatest reading of each minute. So a reading may be made
 // twice, by two servers, or late, without counting twice; what keeps a reading from being forgotten are the marks in
@@ -56,13 +62,14 @@ type Roller struct {
 	Config
 
 	mu      sync.Mutex
-	now     int64     // the running minute at the last reading; 0 before the first
-	at      time.Time // of Redis at that reading
-	read    time.Time // the same by this server's clock
-	buckets []model.Bucket
-	names   []string
+	now     int64          // the running minute at the last reading; 0 before the first
+	at      time.Time      // of Redis at that reading
+	read    time.Time      // the same by this server's clock
+	buckets []model.Bucket // those in recent
 	recent  map[minuteKey]model.Used
 	unsaved map[minuteKey]bool
+
+	walk *walk // under way; used by Run alone
 }
 
 type minuteKey struct {
@@ -83,21 +90,13 @@ func New(c Config) *Roller {
 
 // Run reads and saves until ctx ends; then it saves once more what is not saved yet.
 func (r *Roller) Run(ctx context.Context) {
-	var saved, pruned time.Time
+	var times turns
 	failing := false
-	tick := time.NewTicker(r.Every)
+	tick, step := time.NewTicker(r.Every), time.NewTicker(walkEvery)
 	defer tick.Stop()
+	defer step.Stop()
+	err := r.turn(ctx, &times)
 	for {
-		err := r.Read(ctx)
-		if now := time.Now(); err == nil && now.Sub(saved) >= saveEvery {
-			var whole bool
-			if whole, err = r.Save(ctx); whole {
-				saved = now
-			}
-			if err == nil && now.Sub(pruned) >= pruneEvery {
-				err, pruned = r.Prune(ctx), now
-			}
-		}
 		if ctx.Err() == nil && (err != nil) != failing {
 			if failing = err != nil; failing {
 				r.Log.Warn("usage is not rolled up now; it is made up for later", "error", err)
@@ -107,11 +106,34 @@ func (r *Roller) Run(ctx context.Context) {
 		}
 		select {
 		case <-tick.C:
+			err = r.turn(ctx, &times)
+		case <-step.C:
+			_, err = r.Walk(ctx)
 		case <-ctx.Done():
 			r.last(ctx)
 			return
 		}
 	}
+}
+
+// turns are when things that are not done with every reading were done last.
+type turns struct{ saved, pruned time.Time }
+
+// turn reads, and saves and prunes when that is due.
+func (r *Roller) turn(ctx context.Context, last *turns) error {
+	err := r.Read(ctx)
+	now := time.Now()
+	if err != nil || now.Sub(last.saved) < saveEvery {
+		return err
+	}
+	whole, err := r.Save(ctx)
+	if whole {
+		last.saved = now
+	}
+	if err == nil && now.Sub(last.pruned) >= pruneEvery {
+		err, last.pruned = r.Prune(ctx), now
+	}
+	return err
 }
 
 // last saves what is in memory when the server stops. What it can't the next server reads from Redis.
@@ -123,38 +145,59 @@ func (r *Roller) last(ctx context.Context) {
 	}
 }
 
-// Read reads the running minute and the one before of all buckets into memory; the first time, the last few minutes.
+// Read reads the running minute and the one before of the buckets used in them into memory; the first time, the last few
+// minutes.
 func (r *Roller) Read(ctx context.Context) error {
 	now, err := r.Engine.Time(ctx)
 	if err != nil {
 		return err
 	}
 	minute := now.Unix() / 60
-	buckets, err := r.Store.UsageBuckets(ctx, time.Now().Add(-deletedGrace))
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(buckets))
-	for i := range buckets {
-		names[i] = buckets[i].Name
-	}
 	from := minute - 1
 	if last := r.lastMinute(); last == 0 || last < minute-1 {
 		from = minute - recentMinutes + 1
 	}
-	rows, err := r.Engine.ReadUsages(ctx, names, from, minute)
+	used, err := r.Engine.UsedNames(ctx, from, minute)
 	if err != nil {
 		return err
 	}
+	rows, err := r.Engine.ReadUsages(ctx, used, from, minute)
+	if err != nil {
+		return err
+	}
+	buckets, err := r.Store.UsageBuckets(ctx, r.withRecent(used), time.Now().Add(-deletedGrace))
+	if err != nil {
+		return err
+	}
+	exists := make(map[string]bool, len(buckets))
+	for i := range buckets {
+		exists[buckets[i].Name] = true
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.now, r.at, r.read, r.buckets, r.names = minute, now, time.Now(), buckets, names
+	r.now, r.at, r.read, r.buckets = minute, now, time.Now(), buckets
 	for _, row := range rows {
-		r.note(row)
+		if exists[row.Bucket] {
+			r.note(row)
+		}
 	}
 	maps.DeleteFunc(r.recent, func(k minuteKey, _ model.Used) bool { return k.minute <= minute-recentMinutes || k.minute > minute+1 })
 	maps.DeleteFunc(r.unsaved, func(k minuteKey, _ bool) bool { _, kept := r.recent[k]; return !kept })
 	return nil
+}
+
+// withRecent adds the buckets in memory to names.
+func (r *Roller) withRecent(names []string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	for key := range r.recent {
+		set[key.bucket] = true
+	}
+	return slices.Sorted(maps.Keys(set))
 }
 
 // note takes a reading into memory.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/client"
+	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/figures"
 	"github.com/headgate/headgate/internal/model"
 )
@@ -170,13 +171,11 @@ func TestTenThousandBucketsRollUpInSeconds(t *testing.T) {
 	w := newWorld(t)
 	const many = 10_000
 	w.insertMany(many)
-	pipe := w.rdb.Pipeline()
-	for i := range many {
-		key := fmt.Sprintf("headgate:{many-%05d}:u:%d", i, w.now)
-		pipe.HSet(t.Context(), key, "g:checkout", i+1)
+	usage := make([]bucket.Usage, many)
+	for i := range usage {
+		usage[i] = bucket.Usage{Bucket: fmt.Sprintf("many-%05d", i), App: "checkout", Minute: w.now, Granted: int64(i) + 1}
 	}
-	_, err := pipe.Exec(t.Context())
-	w.ok(err)
+	w.ok(w.engine.ReportUsage(t.Context(), usage))
 	w.ok(w.store.SetUsageMarks(t.Context(), map[string]int64{"age.46h": w.now - 46*60, "age.12h": w.now - 12*60, "age.2h": w.now - 120, "age.15m": w.now - 15, "age.2m": w.now - 3}))
 	r := w.roller(w.store)
 	for pass := range 2 {

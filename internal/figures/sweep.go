@@ -2,6 +2,7 @@ package figures
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/headgate/headgate/internal/bucket"
@@ -92,24 +93,25 @@ func slicesOf(s span) []span {
 }
 
 func (r *Roller) sweepSpan(ctx context.Context, s span) error {
-	names := r.known()
-	for first := 0; first < len(names); first += sliceNames {
-		part := names[first:min(first+sliceNames, len(names))]
-		rows, err := r.Engine.ReadUsages(ctx, part, s.from, s.to)
-		if err != nil {
-			return err
-		}
-		if err := r.Store.MergeUsage(ctx, rowsOf(rows)); err != nil {
+	names, err := r.Engine.UsedNames(ctx, s.from, s.to)
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(names, sliceNames) {
+		if err := r.merge(ctx, part, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Roller) known() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.names
+// merge saves what Redis has of some buckets.
+func (r *Roller) merge(ctx context.Context, names []string, s span) error {
+	rows, err := r.Engine.ReadUsages(ctx, names, s.from, s.to)
+	if err != nil {
+		return err
+	}
+	return r.Store.MergeUsage(ctx, rowsOf(rows))
 }
 
 func rowsOf(usage []bucket.Usage) []model.UsageRow {

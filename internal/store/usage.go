@@ -199,20 +199,33 @@ func (s *Store) bucketIDs(ctx context.Context, rows []model.UsageRow) (map[strin
 	return ids, nil
 }
 
-// UsageBuckets lists the buckets whose usage Redis may have: all living ones, and those deleted since. The lists of
-// their definitions (apps, owners, labels) are left out.
-func (s *Store) UsageBuckets(ctx context.Context, deletedSince time.Time) ([]model.Bucket, error) {
-	var rows []bucketRow
-	err := s.readOne(ctx, func(db *gorm.DB) error {
-		return db.Where("deleted = ? OR updated_at >= ?", false, micros(deletedSince)).Order("name").Find(&rows).Error
-	})
-	if err != nil {
-		return nil, err
-	}
+// UsageBuckets reads those of the named buckets that are living or were deleted since. The lists of their definitions
+// (apps, owners, labels) are left out.
+func (s *Store) UsageBuckets(ctx context.Context, names []string, deletedSince time.Time) ([]model.Bucket, error) {
 	none := &bucketLists{}
-	buckets := make([]model.Bucket, len(rows))
-	for i := range rows {
-		buckets[i] = rows[i].bucket(none)
+	var buckets []model.Bucket
+	for part := range slices.Chunk(names, 1000) {
+		var rows []bucketRow
+		err := s.readOne(ctx, func(db *gorm.DB) error { return usedSince(db, deletedSince).Where("name IN ?", part).Find(&rows).Error })
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			buckets = append(buckets, rows[i].bucket(none))
+		}
 	}
 	return buckets, nil
+}
+
+// UsageNames lists up to limit names, after the given one and in their order, of the buckets whose usage Redis may have:
+// those that are living or were deleted since.
+func (s *Store) UsageNames(ctx context.Context, deletedSince time.Time, after string, limit int) (names []string, err error) {
+	err = s.readOne(ctx, func(db *gorm.DB) error {
+		return usedSince(db, deletedSince).Model(&bucketRow{}).Where("name > ?", after).Order("name").Limit(limit).Pluck("name", &names).Error
+	})
+	return names, err
+}
+
+func usedSince(db *gorm.DB, deletedSince time.Time) *gorm.DB {
+	return db.Where("(deleted = ? OR updated_at >= ?)", false, micros(deletedSince))
 }

@@ -1,0 +1,52 @@
+package bucket
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// indexUsed notes which buckets were used in which minutes. It comes before the amounts, so that these are never there
+// without it, and in a pipeline of its own: in a Cluster the index lies elsewhere, and its failure must not be taken for
+// one of the amounts, which would then be added again. A user of Redis that may not write the index reports all the same.
+func (e *Engine) indexUsed(ctx context.Context, used map[int64][]any) error {
+	pipe := e.rdb.Pipeline()
+	for minute, names := range used {
+		key := e.keys.used(minute)
+		pipe.SAdd(ctx, key, names...)
+		pipe.Expire(ctx, key, usageTTL)
+	}
+	_, err := pipe.Exec(ctx)
+	return silence(err)
+}
+
+// UsedNames returns the names of the buckets that were used in any of the minutes from..to, both included, sorted and each
+// once. A bucket is missing whose reporter does not know the index or may not write it. At most MinutesBound minutes may
+// be asked for.
+func (e *Engine) UsedNames(ctx context.Context, from, to int64) ([]string, error) {
+	switch {
+	case e.broken != nil:
+		return nil, e.broken
+	case to < from:
+		return nil, nil
+	case to-from >= MinutesBound:
+		return nil, invalid("minutes", "must be at most %d", MinutesBound)
+	}
+	pipe := e.rdb.Pipeline()
+	sets := make([]*redis.StringSliceCmd, 0, to-from+1)
+	for minute := from; minute <= to; minute++ {
+		sets = append(sets, pipe.SMembers(ctx, e.keys.used(minute)))
+	}
+	if _, err := pipe.Exec(ctx); silence(err) != nil {
+		return nil, fmt.Errorf("read which buckets were used: %w", err)
+	}
+	var all []string
+	for _, set := range sets {
+		all = append(all, set.Val()...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return slices.DeleteFunc(all, func(name string) bool { return !validName(name) }), nil // anybody may add to it
+}
