@@ -90,6 +90,7 @@ type Config struct {
 	Tick        time.Duration // between two looks at the outbox, and two moves of the marks; 0 = 1 s
 	WatchEvery  time.Duration // between two looks whether the marks still stand; 0 = 200 ms
 	RepairEvery time.Duration // between two comparisons of everything; 0 = 15 s
+	StepRows    int           // rows that Run compares at once; 0 = 500
 
 	// Observe is told of every pass that was not broken off; deep ones compare everything. nil: nobody is.
 	Observe func(deep bool, took time.Duration, err error)
@@ -101,6 +102,7 @@ const (
 	DefaultTick        = time.Second
 	DefaultWatchEvery  = 200 * time.Millisecond
 	DefaultRepairEvery = 15 * time.Second
+	DefaultStepRows    = 500
 )
 
 // Reconciler keeps one Redis equal to one database. Push may be used with or without Run, from any goroutine.
@@ -111,13 +113,17 @@ type Reconciler struct {
 	now    func() time.Time
 
 	pushTimeout, tick, watchEvery, repairEvery time.Duration
+	stepRows                                   int
 
 	observe func(deep bool, took time.Duration, err error)
 
 	wake    chan struct{}
-	passing chan struct{} // holds a token while a pass runs: one at a time in this process
+	passing chan struct{} // holds a token while a pass or a step runs: one at a time in this process
 
-	marksSeen map[int]time.Time // the database's marks at the last pass, by slot; used inside a pass only
+	// Used inside a pass or step only.
+	marksSeen map[int]time.Time // the database's marks at the last pass, by slot
+	comparing *comparison       // at leisure; nil when none is under way
+	compared  time.Time         // when the last comparison began
 
 	mu       sync.Mutex
 	status   Status
@@ -132,7 +138,7 @@ type Reconciler struct {
 func New(c Config) *Reconciler {
 	r := &Reconciler{
 		store: c.Store, engine: c.Engine, log: c.Log, now: c.Now,
-		pushTimeout: c.PushTimeout, tick: c.Tick, watchEvery: c.WatchEvery, repairEvery: c.RepairEvery,
+		pushTimeout: c.PushTimeout, tick: c.Tick, watchEvery: c.WatchEvery, repairEvery: c.RepairEvery, stepRows: c.StepRows,
 		observe: c.Observe, wake: make(chan struct{}, 1), passing: make(chan struct{}, 1),
 		status: Status{State: StateStarting}, marksSeen: map[int]time.Time{}, standing: map[int]time.Time{},
 	}
@@ -146,11 +152,12 @@ func New(c Config) *Reconciler {
 	setDefault(&r.tick, DefaultTick)
 	setDefault(&r.watchEvery, DefaultWatchEvery)
 	setDefault(&r.repairEvery, DefaultRepairEvery)
+	setDefault(&r.stepRows, DefaultStepRows)
 	r.status.Since = r.now()
 	return r
 }
 
-func setDefault(d *time.Duration, value time.Duration) {
+func setDefault[T int | time.Duration](d *T, value T) {
 	if *d <= 0 {
 		*d = value
 	}

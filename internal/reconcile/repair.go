@@ -2,52 +2,19 @@ package reconcile
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/model"
 )
 
-// page is some rows, each with whether the index of Redis lists it.
-type page struct {
-	rows   []model.SyncRow
-	listed []bool
-}
-
 // repair compares everything with Redis and pushes what differs. What carries an outbox mark is left to the outbox.
 func (r *Reconciler) repair(ctx context.Context, deployment string) error {
-	// The index first: a bucket that is made after this is in neither set, and one before it has its row.
-	indexed, err := r.indexed(ctx)
+	c, err := r.beginComparison(ctx)
 	if err != nil {
 		return err
 	}
-	before, after := r.Status(), ""
-	r.mu.Lock()
-	r.drifted = nil // of a comparison that was broken off
-	r.mu.Unlock()
-	next := func(ctx context.Context) (page, bool, error) {
-		rows, err := r.store.SyncRows(ctx, after, rowPage)
-		if err != nil || len(rows) == 0 {
-			return page{}, false, err
-		}
-		p := page{rows: rows, listed: make([]bool, len(rows))}
-		for i, row := range rows {
-			p.listed[i] = indexed[row.Name]
-			delete(indexed, row.Name)
-		}
-		after = rows[len(rows)-1].Name
-		return p, true, nil
-	}
-	err = inBatches(ctx, next, func(ctx context.Context, p page) error { return r.repairPage(ctx, deployment, p) })
-	if err != nil {
-		return err
-	}
-	if err := r.findOrphans(ctx, slices.Sorted(maps.Keys(indexed))); err != nil {
-		return err
-	}
-	r.noteRepair(before)
-	return nil
+	return r.finish(ctx, deployment, c)
 }
 
 // repairPage compares some rows. It writes nothing for those that are equal.

@@ -22,30 +22,43 @@ const (
 
 // Run works until ctx ends, and then returns with nothing left running, at the latest a push timeout later, since
 // go-redis does not hear of the end while it waits for a reply. Each Tick, and when woken, it drains the outbox and
-// moves the marks that show data loss; between, it looks each WatchEvery whether they still stand; each RepairEvery it
-// compares everything. Whatever fails, it goes on trying: at
-// most half a second after Redis or the database answers again it works again, with everything that waited.
+// moves the marks that show data loss; between, it looks each WatchEvery whether they still stand; within each
+// RepairEvery it compares everything once, page by page, or at once after an outage or a loss. Whatever fails, it goes on
+// trying: at most half a second after Redis or the database answers again it works again, with everything that waited.
 func (r *Reconciler) Run(ctx context.Context) {
-	timer := time.NewTimer(0)
+	timer, step := time.NewTimer(0), time.NewTimer(r.repairEvery)
 	defer timer.Stop()
+	defer step.Stop()
 	watch := time.NewTicker(r.watchEvery)
 	defer watch.Stop()
-	var repaired time.Time
 	wait := probeFirst
 	for {
+		var err error
+		stepped := false
 		select {
 		case <-ctx.Done():
 			return
+		case <-step.C:
+			next := r.repairEvery
+			if stepped = r.Status().State == StateOK; stepped {
+				next, err = r.step(ctx)
+			} // else the pass that goes through compares everything
+			step.Reset(next)
+			if !stepped {
+				continue
+			}
 		case <-timer.C:
+			err = r.pass(ctx, false)
 		case <-r.wake:
+			err = r.pass(ctx, false)
 		case <-watch.C:
 			if !r.marksFell(ctx) {
 				continue
 			}
+			err = r.pass(ctx, false)
 		}
-		deep := time.Since(repaired) >= r.repairEvery
-		err := r.pass(ctx, deep)
 		switch {
+		case err == nil && stepped: // the timer of the passes runs
 		case err == nil:
 			wait = probeFirst
 			timer.Reset(r.tick)
@@ -54,9 +67,6 @@ func (r *Reconciler) Run(ctx context.Context) {
 		default:
 			timer.Reset(wait)
 			wait = min(2*wait, probeMost)
-		}
-		if err == nil && deep {
-			repaired = time.Now()
 		}
 	}
 }
@@ -81,16 +91,25 @@ func (r *Reconciler) Adopt(ctx context.Context) error {
 	return nil
 }
 
-// pass does one round alone in this process and notes how it went.
-func (r *Reconciler) pass(ctx context.Context, deep bool) error {
+// alone waits until no pass or step is under way in this process.
+func (r *Reconciler) alone(ctx context.Context) (release func(), err error) {
 	select {
 	case r.passing <- struct{}{}:
-		defer func() { <-r.passing }()
+		return func() { <-r.passing }, nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
+}
+
+// pass does one round alone in this process and notes how it went.
+func (r *Reconciler) pass(ctx context.Context, deep bool) error {
+	release, err := r.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	began := time.Now()
-	err := r.round(ctx, deep)
+	err = r.round(ctx, deep)
 	r.recordRepairs(ctx)
 	if countErr := r.notePending(ctx); err == nil { // during an outage too: people want to know what waits
 		err = countErr

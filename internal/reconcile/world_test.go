@@ -122,7 +122,7 @@ func (w *world) server(change ...func(*reconcile.Config)) *reconcile.Reconciler 
 	w.Helper()
 	c := reconcile.Config{
 		Store: w.store, Engine: w.engine, Log: slog.New(slog.DiscardHandler),
-		PushTimeout: 2 * time.Second, Tick: testTick, RepairEvery: testRepair,
+		PushTimeout: 2 * time.Second, Tick: testTick, RepairEvery: testRepair, StepRows: 2,
 	}
 	for _, f := range change {
 		f(&c)
