@@ -1,9 +1,10 @@
 import { Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 
 interface FigureProps {
   label: string;
   unit: string;
-  value: string;
+  value: ReactNode;
   testId: string;
 }
 

@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
 import { Text, useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import uPlot from 'uplot';
 import { formatNumber } from '@/lib/format/numbers';
@@ -21,8 +21,8 @@ interface LiveChartProps {
   onZoom: (span: Span) => void;
 }
 
-/** Draws the samples. Everything that it shows stands in words beside it, so it is hidden from screen readers. */
-export function LiveChart({ samples, seconds, markers, zoom, onZoom }: LiveChartProps) {
+/** Draws the samples; anew only when something of it changed. Everything that it shows stands in words beside it, so it is hidden from screen readers. */
+export const LiveChart = memo(function LiveChart({ samples, seconds, markers, zoom, onZoom }: LiveChartProps) {
   const { i18n } = useTranslation();
   const zone = useZone();
   const scheme = useComputedColorScheme('light');
@@ -61,18 +61,24 @@ export function LiveChart({ samples, seconds, markers, zoom, onZoom }: LiveChart
     [samples, markers, zoom, width, i18n.language, scheme, seconds, zone],
   );
 
-  const sample = point === null ? undefined : samples[point];
   return (
     <div aria-hidden>
       <div ref={ref} style={{ minHeight: height }}>
         <div ref={box} />
       </div>
-      <Text size="xs" c="dimmed" h={18} ta="end" style={{ fontVariantNumeric: 'tabular-nums' }}>
-        {sample && <PointText sample={sample} />}
-      </Text>
+      <PointLine sample={point === null ? undefined : samples[point]} />
     </div>
   );
-}
+});
+
+/** Says what is under the pointer; keeps its room where that is nothing. */
+const PointLine = memo(function PointLine({ sample }: { sample: Sample | undefined }) {
+  return (
+    <Text size="xs" c="dimmed" h={18} ta="end" style={{ fontVariantNumeric: 'tabular-nums' }}>
+      {sample && <PointText sample={sample} />}
+    </Text>
+  );
+});
 
 function PointText({ sample }: { sample: Sample }) {
   const { t, i18n } = useTranslation();

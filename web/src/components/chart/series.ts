@@ -40,31 +40,22 @@ export type LimitAt = (second: number) => number | null;
 /** The rows of all apps as rates over each step; steps without a row had no calls. */
 export function toSamples(rows: readonly UsageRow[], stepMinutes: number, nowSecond: number, span: number, limitAt: LimitAt): Sample[] {
   const step = stepMinutes * 60;
-  const sums = new Map<number, UsageTotals>();
-  for (const row of rows) add(sums, row.minute, row);
-  const last = Math.floor(nowSecond / step) * step;
-  const samples: Sample[] = [];
-  for (let at = last - (Math.round(span / step) - 1) * step; at <= last; at += step) {
-    const sum = sums.get(at / 60);
-    const seconds = Math.max(1, Math.min(step, nowSecond - at)); // the running step is not over
-    samples.push({
-      at,
-      granted: (sum?.granted ?? 0) / seconds,
-      limited: (sum?.limited ?? 0) / seconds,
-      shadowLimited: (sum?.shadow_limited ?? 0) / seconds,
-      limit: limitAt(at),
-    });
+  const count = Math.round(span / step);
+  const first = Math.floor(nowSecond / step) * step - (count - 1) * step;
+  const sums = Array.from({ length: count }, (): UsageTotals => ({ granted: 0, limited: 0, shadow_limited: 0 }));
+  for (const row of rows) {
+    const sum = sums[(row.minute * 60 - first) / step];
+    if (sum) add(sum, row);
   }
-  return samples;
+  return sums.map(({ granted, limited, shadow_limited }, index) => {
+    const at = first + index * step;
+    const seconds = Math.max(1, Math.min(step, nowSecond - at)); // the running step is not over
+    return { at, granted: granted / seconds, limited: limited / seconds, shadowLimited: shadow_limited / seconds, limit: limitAt(at) };
+  });
 }
 
-/** Adds to the sum that is kept under a key, in place: a day of several apps has thousands of rows. */
-function add<K>(sums: Map<K, UsageTotals>, key: K, { granted, limited, shadow_limited }: UsageTotals): void {
-  const sum = sums.get(key);
-  if (sum === undefined) {
-    sums.set(key, { granted, limited, shadow_limited });
-    return;
-  }
+/** Adds in place: a day of several apps has thousands of rows. */
+function add(sum: UsageTotals, { granted, limited, shadow_limited }: UsageTotals): void {
   sum.granted += granted;
   sum.limited += limited;
   sum.shadow_limited += shadow_limited;
@@ -84,7 +75,11 @@ export function asked(sum: UsageTotals): number {
 /** What each app asked for, the greatest first. */
 export function shares(rows: readonly UsageRow[]): AppShare[] {
   const sums = new Map<string, UsageTotals>();
-  for (const row of rows) add(sums, row.app, row);
+  for (const row of rows) {
+    let sum = sums.get(row.app);
+    if (!sum) sums.set(row.app, (sum = { granted: 0, limited: 0, shadow_limited: 0 }));
+    add(sum, row);
+  }
   const all = [...sums.values()].reduce((total, sum) => total + asked(sum), 0);
   return [...sums]
     .map(([app, sum]) => ({ app, ...sum, share: all > 0 ? asked(sum) / all : 0 }))

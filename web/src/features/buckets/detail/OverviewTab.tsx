@@ -4,51 +4,52 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
 import { allApps, isKeyed } from '@/lib/definition';
-import type { Range, UsageRow } from '@/components/chart/series';
+import type { Range } from '@/components/chart/series';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Written } from '@/components/Written';
+import { ChartContext } from '@/features/buckets/live/chart-context';
 import { LivePanel } from '@/features/buckets/live/LivePanel';
 import { useChart } from '@/features/buckets/live/use-chart';
+import { useFollowRevision } from '@/features/buckets/live/use-follow-revision';
 import { AppShares } from './AppShares';
 import { FirstCall } from './FirstCall';
 import { Instances } from './Instances';
 import { LimitedKeys } from './LimitedKeys';
 import { OpenAlerts } from './OpenAlerts';
 
-// A sample comes every second, and changes the live panel alone.
-const Above = memo(function Above({ bucket }: { bucket: Bucket }) {
-  return (
-    <>
-      <OpenAlerts bucket={bucket.name} />
-      <FirstCall bucket={bucket} />
-    </>
-  );
-});
-
 /** What happens in the bucket now, and whose it is. */
 export function OverviewTab({ bucket }: { bucket: Bucket }) {
   const chart = useChart(bucket);
+  useFollowRevision(bucket, chart.live.now?.redis_revision);
   return (
-    <Stack gap="lg">
-      <Above bucket={bucket} />
-      <LivePanel bucket={bucket} chart={chart} />
-      <Below bucket={bucket} rows={chart.usage.data?.items} range={chart.range} />
-    </Stack>
+    <ChartContext value={chart}>
+      <Content bucket={bucket} range={chart.range} />
+    </ChartContext>
   );
 }
 
-interface BelowProps {
+interface ContentProps {
   bucket: Bucket;
-  rows: readonly UsageRow[] | undefined;
   range: Range;
 }
 
-const Below = memo(function Below({ bucket, rows, range }: BelowProps) {
+const Content = memo(function Content({ bucket, range }: ContentProps) {
+  return (
+    <Stack gap="lg">
+      <OpenAlerts bucket={bucket.name} />
+      <FirstCall bucket={bucket} />
+      <LivePanel bucket={bucket} />
+      <Below bucket={bucket} range={range} />
+    </Stack>
+  );
+});
+
+function Below({ bucket, range }: ContentProps) {
   const { t } = useTranslation();
   return (
     <>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <AppShares rows={rows} range={range} />
+        <AppShares range={range} />
         {isKeyed(bucket.partition) && <LimitedKeys bucket={bucket} range={range} />}
         {!isKeyed(bucket.partition) && <Instances bucket={bucket} />}
       </SimpleGrid>
@@ -76,7 +77,7 @@ const Below = memo(function Below({ bucket, rows, range }: BelowProps) {
       )}
     </>
   );
-});
+}
 
 function Fact({ title, children }: { title: string; children: ReactNode }) {
   return (

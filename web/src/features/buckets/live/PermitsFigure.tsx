@@ -1,30 +1,41 @@
 import { Progress, Stack, Text } from '@mantine/core';
+import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { StreamBucket } from '@/lib/api/stream';
 import type { LimitKind } from '@/lib/definition';
 import { formatNumber } from '@/lib/format/numbers';
+import { useShownChart } from './chart-context';
 
 /** What the one state of a bucket has left; of a bucket with slots, how many are held. */
-export function PermitsFigure({ context, now }: { context: LimitKind; now: StreamBucket | null }) {
+export function PermitsFigure({ context }: { context: LimitKind }) {
   const { t } = useTranslation();
   const label = t('live.permits', { context });
-  const value = context === 'slots' ? now?.held : now?.permits;
   return (
     <Stack gap={2}>
       <Text size="sm" c="dimmed">
         {label}
       </Text>
+      <PermitsNow context={context} label={label} />
+    </Stack>
+  );
+}
+
+function PermitsNow({ context, label }: { context: LimitKind; label: string }) {
+  const { t } = useTranslation();
+  const { now } = useShownChart().live;
+  const value = context === 'slots' ? now?.held : now?.permits;
+  return (
+    <>
       {now && typeof value === 'number' ? (
         <Meter label={label} value={value} max={now.max_permits} />
       ) : (
         <Text size="sm">{now ? t('live.permitsUnknown') : '–'}</Text>
       )}
       {now && typeof now.held === 'number' && now.permits === 0 && now.held < now.max_permits && <Text size="sm">{t('live.newcomersWait')}</Text>}
-    </Stack>
+    </>
   );
 }
 
-function Meter({ label, value, max }: { label: string; value: number; max: number }) {
+const Meter = memo(function Meter({ label, value, max }: { label: string; value: number; max: number }) {
   const { t, i18n } = useTranslation();
   return (
     <>
@@ -39,4 +50,4 @@ function Meter({ label, value, max }: { label: string; value: number; max: numbe
       <Progress value={max > 0 ? (100 * value) / max : 0} size="sm" aria-label={label} />
     </>
   );
-}
+});
