@@ -1,8 +1,22 @@
-import { createBrowserRouter, redirect } from 'react-router';
+import { createBrowserRouter, redirect, type LoaderFunctionArgs } from 'react-router';
+import { bucketListQuery, bucketsQuery } from '@/features/buckets/api/list';
+import { meQuery } from '@/lib/api/me';
+import { queryClient } from '@/lib/query';
 import { ErrorPage } from './ErrorPage';
 import { NotFoundPage } from './NotFoundPage';
 import { RequireSession } from './RequireSession';
 import { PageLoader } from './PageLoader';
+
+/** Asks for what a page shows while its code and texts are on their way; nobody waits for it here. */
+function ahead(ask: (params: URLSearchParams) => Promise<void>) {
+  return {
+    loader: ({ request }: LoaderFunctionArgs) => {
+      void ask(new URL(request.url).searchParams);
+      return null;
+    },
+    shouldRevalidate: () => false, // a page that is open asks for itself
+  };
+}
 
 // Every page is loaded when it is first opened. "create" is a path of its own, since "new" may be a bucket's name.
 export const router = createBrowserRouter([
@@ -15,6 +29,7 @@ export const router = createBrowserRouter([
   {
     path: '/',
     Component: RequireSession,
+    ...ahead(() => queryClient.prefetchQuery(meQuery)),
     ErrorBoundary: ErrorPage,
     HydrateFallback: PageLoader,
     children: [
@@ -24,6 +39,7 @@ export const router = createBrowserRouter([
         children: [
           {
             path: 'buckets',
+            ...ahead((params) => queryClient.prefetchQuery(bucketsQuery(bucketListQuery(params)))),
             lazy: async () => ({ Component: (await import('@/features/buckets/list/BucketsPage')).BucketsPage }),
           },
           {

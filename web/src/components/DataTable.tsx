@@ -1,6 +1,7 @@
 import { Checkbox, Skeleton, Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconArrowsSort } from '@tabler/icons-react';
-import { memo, type ReactNode } from 'react';
+import { replaceEqualDeep } from '@tanstack/react-query';
+import { memo, useCallback, useEffect, useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './DataTable.module.css';
 
@@ -49,6 +50,11 @@ const skeletonRows = 6;
 export const DataTable = memo(PlainTable) as typeof PlainTable;
 
 function PlainTable<T>({ label, columns, rows, rowId, sort, onSort, selection }: DataTableProps<T>) {
+  const latest = useRef(selection);
+  useEffect(() => {
+    latest.current = selection;
+  });
+  const toggle = useCallback((row: T, range: boolean) => latest.current?.onToggle(row, range), []);
   return (
     <Table className={classes.table} role="table" aria-label={label} aria-busy={rows === undefined} verticalSpacing="sm">
       <Table.Thead role="rowgroup" className={classes.head}>
@@ -67,34 +73,62 @@ function PlainTable<T>({ label, columns, rows, rowId, sort, onSort, selection }:
         {rows === undefined
           ? Array.from({ length: skeletonRows }, (_, index) => <SkeletonRow key={index} columns={columns.length + (selection ? 1 : 0)} />)
           : rows.map((row) => (
-              <Table.Tr role="row" key={rowId(row)} className={classes.row}>
-                {selection && (
-                  <Table.Td role="cell" className={classes.select}>
-                    <SelectRow selection={selection} row={row} />
-                  </Table.Td>
-                )}
-                {columns.map((column) => (
-                  <Cell key={column.id} column={column} row={row} />
-                ))}
-              </Table.Tr>
+              <Row
+                key={rowId(row)}
+                row={row}
+                columns={columns}
+                pick={selection && (selection.may(row) ? selection.label(row) : null)}
+                picked={selection?.chosen(row) ?? false}
+                onPick={toggle}
+              />
             ))}
       </Table.Tbody>
     </Table>
   );
 }
 
-function SelectRow<T>({ selection, row }: { selection: RowSelection<T>; row: T }) {
-  if (!selection.may(row)) return null;
+interface RowProps<T> {
+  row: T;
+  columns: readonly Column<T>[];
+  /** What its checkbox does, in words; null without one, undefined where no row has one. */
+  pick: string | null | undefined;
+  picked: boolean;
+  onPick: (row: T, range: boolean) => void;
+}
+
+function PlainRow<T>({ row, columns, pick, picked, onPick }: RowProps<T>) {
   return (
-    <Checkbox
-      aria-label={selection.label(row)}
-      checked={selection.chosen(row)}
-      // The click and not the change tells whether Shift was held; the space key comes as a click too.
-      onClick={(event) => selection.onToggle(row, event.shiftKey)}
-      readOnly
-    />
+    <Table.Tr role="row" className={classes.row}>
+      {pick !== undefined && (
+        <Table.Td role="cell" className={classes.select}>
+          {pick !== null && (
+            <Checkbox
+              aria-label={pick}
+              checked={picked}
+              // The click and not the change tells whether Shift was held; the space key comes as a click too.
+              onClick={(event) => onPick(row, event.shiftKey)}
+              readOnly
+            />
+          )}
+        </Table.Td>
+      )}
+      {columns.map((column) => (
+        <Cell key={column.id} column={column} row={row} />
+      ))}
+    </Table.Tr>
   );
 }
+
+/** A row that says the same as before is not drawn again, though each answer of the server is new. */
+const Row = memo(
+  PlainRow,
+  (before, now) =>
+    replaceEqualDeep(before.row, now.row) === before.row &&
+    before.columns === now.columns &&
+    before.pick === now.pick &&
+    before.picked === now.picked &&
+    before.onPick === now.onPick,
+) as typeof PlainRow;
 
 function SelectAll<T>({ selection, rows }: { selection: RowSelection<T>; rows: readonly T[] }) {
   const pickable = rows.filter(selection.may);

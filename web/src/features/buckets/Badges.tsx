@@ -1,7 +1,8 @@
-import { Badge, Tooltip } from '@mantine/core';
+import { Badge } from '@mantine/core';
 import { IconCircleCheck, IconClockPause, IconEye, IconPower, IconShieldCheck, type Icon } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
+import { Hint } from '@/components/Hint';
 import classes from './Badges.module.css';
 
 const modeLooks: Record<string, { icon: Icon; className: string | undefined }> = {
@@ -15,11 +16,11 @@ export function ModeBadge({ mode }: { mode: Bucket['mode'] }) {
   const { t } = useTranslation();
   const { icon: ModeIcon, className } = modeLooks[mode] ?? offLook;
   return (
-    <Tooltip label={t(`mode.${mode}.meaning`)} multiline maw={280}>
+    <Hint label={t(`mode.${mode}.meaning`)} maw={280}>
       <Badge variant="default" className={className} leftSection={<ModeIcon size={14} aria-hidden />} tt="none">
         {t(`mode.${mode}.name`)}
       </Badge>
-    </Tooltip>
+    </Hint>
   );
 }
 
@@ -30,7 +31,7 @@ export function SyncBadge({ sync }: { sync: Bucket['sync'] }) {
   const SyncIcon = synced ? IconCircleCheck : IconClockPause;
   const text = synced ? t('sync.syncedLong') : t('sync.pendingLong', { revision: sync.installed_revision });
   return (
-    <Tooltip label={sync.message ? `${text} ${sync.message}` : text} multiline maw={320}>
+    <Hint label={sync.message ? `${text} ${sync.message}` : text} maw={320}>
       <Badge
         variant="default"
         className={synced ? classes.good : classes.watch}
@@ -40,6 +41,6 @@ export function SyncBadge({ sync }: { sync: Bucket['sync'] }) {
       >
         {synced ? t('sync.synced') : t('sync.pending')}
       </Badge>
-    </Tooltip>
+    </Hint>
   );
 }

@@ -3,7 +3,8 @@ import { createContext, use } from 'react';
 import { api, unwrap } from './client';
 import type { Me } from './types';
 
-const meQuery = queryOptions({
+/** Who is logged in, and what they may do. */
+export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: ({ signal }) => unwrap(api.GET('/api/v1/auth/me', { signal })),
   staleTime: 60_000,

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { api, unwrap } from '@/lib/api/client';
 import { bucketKeys } from './keys';
 
@@ -15,15 +15,36 @@ export interface BucketListQuery {
   cursor: string;
 }
 
+export const defaultSort = 'name';
+
+/** What the address of the list asks for. */
+export function bucketListQuery(params: URLSearchParams): BucketListQuery {
+  const get = (name: string) => params.get(name) ?? '';
+  return {
+    search: get('search'),
+    app: get('app'),
+    owner: get('owner'),
+    mode: get('mode'),
+    label: get('label'),
+    sync: get('sync'),
+    sort: get('sort') || defaultSort,
+    cursor: get('cursor'),
+  };
+}
+
 const pageSize = 25;
 
-export function useBuckets(query: BucketListQuery) {
-  return useQuery({
+/** One page of the list. */
+export function bucketsQuery(query: BucketListQuery) {
+  return queryOptions({
     queryKey: bucketKeys.list(query),
     queryFn: ({ signal }) => {
       const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
       return unwrap(api.GET('/api/v1/buckets', { params: { query: { ...given, limit: pageSize } }, signal }));
     },
-    placeholderData: keepPreviousData,
   });
+}
+
+export function useBuckets(query: BucketListQuery) {
+  return useQuery({ ...bucketsQuery(query), placeholderData: keepPreviousData });
 }

@@ -1,5 +1,5 @@
 import { Group, Select } from '@mantine/core';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { useAppNames, useUserNames } from '@/lib/api/names';
@@ -8,8 +8,8 @@ import { useUrlSet } from '@/lib/url-state';
 import { SearchInput } from '@/components/SearchInput';
 import { useLabelNames } from '@/features/buckets/api/labels';
 
-/** Search and filters of the bucket list. */
-export function BucketFilters() {
+/** Search and filters of the bucket list; what the list finds does not draw them anew. */
+export const BucketFilters = memo(function BucketFilters() {
   const { t } = useTranslation();
   return (
     <Group mb="md" gap="sm" align="flex-end" role="search" aria-label={t('buckets.filters')}>
@@ -29,7 +29,7 @@ export function BucketFilters() {
       />
     </Group>
   );
-}
+});
 
 interface FoundSelectProps {
   param: string;

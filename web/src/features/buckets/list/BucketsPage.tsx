@@ -1,49 +1,31 @@
-import { Button, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { Text } from '@mantine/core';
 import { useCallback, useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link, useSearchParams } from 'react-router';
-import { can, useMe } from '@/lib/api/me';
+import { useSearchParams } from 'react-router';
 import { useDraft } from '@/lib/drafts';
 import { useUrlSet } from '@/lib/url-state';
-import { ActionButton } from '@/components/ActionButton';
 import { CursorPager } from '@/components/CursorPager';
 import { DataTable } from '@/components/DataTable';
-import { ExportMenu } from '@/components/ExportMenu';
-import { PageHeader } from '@/components/PageHeader';
 import { ErrorState } from '@/components/States';
-import { useBuckets } from '@/features/buckets/api/list';
+import { bucketListQuery, defaultSort, useBuckets } from '@/features/buckets/api/list';
 import type { BulkDraft } from '@/features/buckets/bulk/change';
 import { BucketFilters } from './BucketFilters';
-import { ColumnsMenu } from './ColumnsMenu';
 import { useBucketColumns } from './columns';
 import { BulkEdit } from './BulkEdit';
 import { FirstBucket, NoBucketMatches } from './EmptyStates';
+import { ListHeader } from './ListHeader';
 import { rowSelection } from './row-selection';
 import { useHiddenColumns } from './shown-columns';
 import { useSelection } from './use-selection';
 
-const defaultSort = 'name';
 const bucketName = ({ name }: { name: string }) => name;
 
 /** All buckets that one may see. Search, filters, order and page are in the URL. */
 export function BucketsPage() {
   const { t } = useTranslation();
-  const me = useMe();
   const [params] = useSearchParams();
   const set = useUrlSet();
-  const get = (name: string) => params.get(name) ?? '';
-  const query = {
-    search: get('search'),
-    app: get('app'),
-    owner: get('owner'),
-    mode: get('mode'),
-    label: get('label'),
-    sync: get('sync'),
-    sort: get('sort') || defaultSort,
-    cursor: get('cursor'),
-  };
-  const exported = { search: query.search, app: query.app, owner: query.owner, mode: query.mode, label: query.label };
+  const query = bucketListQuery(params);
   const buckets = useBuckets(query);
   const all = useBucketColumns();
   const { hidden, toggle } = useHiddenColumns();
@@ -61,26 +43,7 @@ export function BucketsPage() {
 
   return (
     <>
-      <PageHeader
-        title={t('buckets.title')}
-        description={t('buckets.description')}
-        actions={
-          <>
-            <ColumnsMenu columns={all} hidden={hidden} onToggle={toggle} />
-            <ExportMenu path="/api/v1/export/buckets" formats={['csv', 'jsonl']} filters={exported} />
-            <Button component={Link} to="/deleted" variant="default">
-              {t('deleted.title')}
-            </Button>
-            <ActionButton
-              to="/create/bucket"
-              leftSection={<IconPlus size={18} aria-hidden />}
-              denied={can(me, 'bucket.create') ? undefined : t('denied.createBucket')}
-            >
-              {t('buckets.create')}
-            </ActionButton>
-          </>
-        }
-      />
+      <ListHeader columns={all} hidden={hidden} onToggle={toggle} />
       {!(empty && !narrowed) && <BucketFilters />}
       <Text role="status" className="visually-hidden">
         {rows ? t('buckets.shown', { count: rows.length }) : t('common.loading')}

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 
 const storageKey = 'headgate.bucket-columns-hidden';
 
@@ -14,10 +14,13 @@ function stored(): string[] {
 /** Which columns of the bucket list are hidden; this browser remembers it. New columns are shown until they are hidden. */
 export function useHiddenColumns() {
   const [hidden, setHidden] = useState<readonly string[]>(stored);
-  const toggle = (id: string) => {
-    const next = hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id];
-    localStorage.setItem(storageKey, JSON.stringify(next));
-    setHidden(next);
-  };
+  const toggle = useCallback(
+    (id: string) => {
+      const next = hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id];
+      localStorage.setItem(storageKey, JSON.stringify(next));
+      setHidden(next);
+    },
+    [hidden],
+  );
   return { hidden, toggle };
 }
