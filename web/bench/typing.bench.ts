@@ -36,8 +36,8 @@ test('typing', async ({ browser, baseURL }) => {
       const seen = await typed(browser, page, text, gap);
       await expect(field).toHaveValue(text);
       await page.context().close();
-      const note = `computed ${seen.computed.toFixed(0)} ms, handlers of a key ${seen.handlers.toFixed(0)} ms, long tasks ${seen.long}`;
-      tell({ what: `${name}, ${speed}: longest task`, value: seen.longest, unit: 'ms', bar, note });
+      const note = `by the clock ${seen.took.toFixed(0)} ms, handlers of a key ${seen.handlers.toFixed(0)} ms, long tasks ${seen.long}`;
+      tell({ what: `${name}, ${speed}: longest task`, value: seen.computed, unit: 'ms', bar, note });
     }
   }
 });
@@ -51,9 +51,9 @@ async function openPage(browser: Browser, baseURL: string | undefined, path: str
 }
 
 interface Typed {
-  /** The longest task of the main thread, and the processor's part of it. */
-  longest: number;
+  /** The most that one task of the main thread had of a processor, and the longest that one took by the clock. */
   computed: number;
+  took: number;
   /** The longest that the handlers of one key took, as Event Timing tells. */
   handlers: number;
   /** How many tasks Chromium calls long: over 50 ms. */
@@ -78,6 +78,5 @@ async function typed(browser: Browser, page: Page, text: string, gap: number): P
     await page.evaluate((ms) => new Promise((resolve) => setTimeout(resolve, ms)), settle);
   });
   const seen = await page.evaluate(() => (window as unknown as { benchTyped: { handlers: number; long: number } }).benchTyped);
-  const longest = tasks.reduce((most, task) => (task.took > most.took ? task : most));
-  return { longest: longest.took, computed: Math.max(...tasks.map((task) => task.computed)), ...seen };
+  return { computed: Math.max(...tasks.map((task) => task.computed)), took: Math.max(...tasks.map((task) => task.took)), ...seen };
 }
