@@ -1,8 +1,9 @@
 import { Anchor, Progress, Table, Text } from '@mantine/core';
-import { memo } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { formatNumber, formatPercent } from '@/lib/format/numbers';
+import { Section } from '@/components/Section';
 import type { UsageTotals } from './series';
 
 export interface ShareRow extends UsageTotals {
@@ -14,65 +15,61 @@ export interface ShareRow extends UsageTotals {
 }
 
 interface ShareTableProps {
+  title: string;
+  description: string;
   /** What the rows are. */
   header: string;
   none: string;
   /** undefined while loading. */
   rows: readonly ShareRow[] | undefined;
+  children?: ReactNode;
 }
 
-/** How much of what was asked for fell on each. It is drawn again only when that changed. */
-export const ShareTable = memo(function ShareTable({ header, none, rows }: ShareTableProps) {
-  if (rows?.length === 0) {
-    return (
-      <Text c="dimmed" size="sm">
-        {none}
-      </Text>
-    );
-  }
-  return (
-    <Table verticalSpacing={6} horizontalSpacing={0} aria-busy={rows === undefined} style={{ fontVariantNumeric: 'tabular-nums' }}>
-      <Head first={header} />
-      <Table.Tbody>{rows?.map((row) => <ShareOf key={row.name} {...row} />)}</Table.Tbody>
-    </Table>
-  );
-});
-
-const Head = memo(function Head({ first }: { first: string }) {
+/** How much of what was asked for fell on each. */
+export function ShareTable({ title, description, header, none, rows, children }: ShareTableProps) {
   const { t } = useTranslation();
   return (
-    <Table.Thead>
-      <Table.Tr>
-        <Table.Th>{first}</Table.Th>
-        <Table.Th ta="end">{t('live.granted')}</Table.Th>
-        <Table.Th ta="end">{t('live.limited')}</Table.Th>
-        <Table.Th ta="end">{t('shares.share')}</Table.Th>
-      </Table.Tr>
-    </Table.Thead>
+    <Section title={title} description={description}>
+      {rows?.length === 0 ? (
+        <Text c="dimmed" size="sm">
+          {none}
+        </Text>
+      ) : (
+        <Table verticalSpacing={6} horizontalSpacing={0} aria-busy={rows === undefined} style={{ fontVariantNumeric: 'tabular-nums' }}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{header}</Table.Th>
+              <Table.Th ta="end">{t('live.granted')}</Table.Th>
+              <Table.Th ta="end">{t('live.limited')}</Table.Th>
+              <Table.Th ta="end">{t('shares.share')}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>{rows?.map((row) => <ShareOf key={row.name} row={row} />)}</Table.Tbody>
+        </Table>
+      )}
+      {children}
+    </Section>
   );
-});
+}
 
-const ShareOf = memo(function ShareOf({ name, to, granted, limited, shadow_limited, share }: ShareRow) {
+function ShareOf({ row }: { row: ShareRow }) {
   const { i18n } = useTranslation();
   const number = (value: number) => formatNumber(value, i18n.language);
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
-        <Name name={name} to={to} />
-        <Progress value={100 * share} size={4} mt={2} aria-hidden />
+        {row.to === undefined ? (
+          row.name
+        ) : (
+          <Anchor component={Link} to={row.to}>
+            {row.name}
+          </Anchor>
+        )}
+        <Progress value={100 * row.share} size={4} mt={2} aria-hidden />
       </Table.Th>
-      <Table.Td ta="end">{number(granted)}</Table.Td>
-      <Table.Td ta="end">{number(limited + shadow_limited)}</Table.Td>
-      <Table.Td ta="end">{formatPercent(share, i18n.language, 1)}</Table.Td>
+      <Table.Td ta="end">{number(row.granted)}</Table.Td>
+      <Table.Td ta="end">{number(row.limited + row.shadow_limited)}</Table.Td>
+      <Table.Td ta="end">{formatPercent(row.share, i18n.language, 1)}</Table.Td>
     </Table.Tr>
   );
-});
-
-const Name = memo(function Name({ name, to }: Pick<ShareRow, 'name' | 'to'>) {
-  if (to === undefined) return name;
-  return (
-    <Anchor component={Link} to={to}>
-      {name}
-    </Anchor>
-  );
-});
+}

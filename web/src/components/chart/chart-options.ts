@@ -1,6 +1,7 @@
 import type uPlot from 'uplot';
 import { kept } from '@/lib/format/kept';
 import { zoneOption, type Zone } from '@/lib/zone';
+import { svgLines, undrawn } from './lines';
 import type { Sample } from './series';
 
 interface Colors {
@@ -82,11 +83,13 @@ export function chartOptions(given: ChartLooks): uPlot.Options {
       { ...axis, space: 90, size: 30, values: (_u, times) => axisTimes(times, given) },
       { ...axis, size: 56, values: (_u, values) => values.map((value) => number.format(value)) },
     ],
-    series: [
-      {},
-      { stroke: colors.granted, fill: colors.grantedFill, width: 2, points: { show: false } },
-      { stroke: colors.limited, width: 2, dash: [2, 3], points: { show: false } },
-      { stroke: colors.limit, width: 1.5, dash: [8, 5], points: { show: false } },
+    series: [{}, undrawn, undrawn, undrawn],
+    plugins: [
+      svgLines([
+        { stroke: colors.granted, width: 2, fill: colors.grantedFill },
+        { stroke: colors.limited, width: 2, dash: '2 3' },
+        { stroke: colors.limit, width: 1.5, dash: '8 5' },
+      ]),
     ],
     hooks: {
       draw: [(chart) => drawMarkers(chart, given.markers(), colors)],

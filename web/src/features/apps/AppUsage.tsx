@@ -18,7 +18,6 @@ const LiveChart = lazy(async () => ({ default: (await import('@/components/chart
 
 const noLimit = () => null; // an app's buckets have limits of their own
 const ignored = () => undefined;
-const noMarkers: [] = [];
 
 /** What an app asks for and gets, summed over its buckets that one may see. */
 export function AppUsage({ name }: { name: string }) {
@@ -49,7 +48,7 @@ export function AppUsage({ name }: { name: string }) {
     >
       <Figures samples={samples} rows={usage.data?.items} range={range} />
       <Suspense fallback={<div style={{ minHeight: 278 }} />}>
-        <LiveChart samples={samples} seconds={seconds} markers={noMarkers} zoom={null} onZoom={ignored} />
+        <LiveChart samples={samples} seconds={seconds} markers={[]} zoom={null} onZoom={ignored} />
       </Suspense>
       <Legend />
       {usage.error && (

@@ -49,7 +49,7 @@ function Below({ bucket, range }: ContentProps) {
   return (
     <>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <AppShares range={range} />
+        <AppShares />
         {isKeyed(bucket.partition) && <LimitedKeys bucket={bucket} range={range} />}
         {!isKeyed(bucket.partition) && <Instances bucket={bucket} />}
       </SimpleGrid>
