@@ -1,4 +1,5 @@
 import { test, type Browser, type BrowserContext, type Page } from '@playwright/test';
+import { firstPaint } from '../e2e/first-paint';
 import { login } from '../e2e/login';
 import { tell, tellRuns } from './figures';
 import { usableAfter, watchRows } from './usable';
@@ -48,19 +49,6 @@ test('first load', async ({ browser, baseURL }) => {
     tellRuns(`first contentful paint of ${path}, nothing cached`, paints, bar);
   }
 });
-
-/** When something was first painted. The browser tells it once the frame is on the screen, which may be later than what it shows is found. */
-async function firstPaint(page: Page): Promise<number> {
-  return page.evaluate(
-    () =>
-      new Promise((resolve) => {
-        new PerformanceObserver((list) => {
-          const paint = list.getEntriesByName('first-contentful-paint')[0];
-          if (paint) resolve(paint.startTime);
-        }).observe({ type: 'paint', buffered: true });
-      }),
-  );
-}
 
 test('lists usable', async ({ browser, baseURL }) => {
   const context = await contextOf(browser, baseURL);

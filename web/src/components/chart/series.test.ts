@@ -13,6 +13,11 @@ test('rows become rates over their step, apps together, gaps as zero, the runnin
   expect(samples[2]?.limit).toBe(5);
 });
 
+test('what lies outside of the range, or of its steps, is left out', () => {
+  const samples = toSamples([row(97, 'a', 60), row(98, 'a', 60), row(99.5, 'a', 60), row(101, 'a', 60)], 1, 100 * 60 + 60, 180, () => null);
+  expect(samples.map((s) => [s.at / 60, s.granted])).toEqual([[99, 0], [100, 0], [101, 60]]);
+});
+
 test('shares are parts of all that was asked for, the greatest first', () => {
   const found = shares([row(1, 'small', 10), row(1, 'big', 20, 5), row(2, 'big', 0, 0, 5)]);
   expect(found.map(({ app, share }) => [app, share])).toEqual([
