@@ -4,6 +4,7 @@ import { replaceEqualDeep } from '@tanstack/react-query';
 import { memo, useCallback, useEffect, useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './DataTable.module.css';
+import { RowCheckbox } from './RowCheckbox';
 
 export interface Column<T> {
   id: string;
@@ -101,15 +102,7 @@ function PlainRow<T>({ row, columns, pick, picked, onPick }: RowProps<T>) {
     <Table.Tr role="row" className={classes.row}>
       {pick !== undefined && (
         <Table.Td role="cell" className={classes.select}>
-          {pick !== null && (
-            <Checkbox
-              aria-label={pick}
-              checked={picked}
-              // The click and not the change tells whether Shift was held; the space key comes as a click too.
-              onClick={(event) => onPick(row, event.shiftKey)}
-              readOnly
-            />
-          )}
+          {pick !== null && <RowCheckbox label={pick} checked={picked} onPick={(range) => onPick(row, range)} />}
         </Table.Td>
       )}
       {columns.map((column) => (
