@@ -3,6 +3,7 @@ import { IconArrowDown, IconArrowUp, IconArrowsSort } from '@tabler/icons-react'
 import { replaceEqualDeep } from '@tanstack/react-query';
 import { memo, useCallback, useEffect, useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Td, Th, Tr } from './cells';
 import classes from './DataTable.module.css';
 import { RowCheckbox } from './RowCheckbox';
 
@@ -99,16 +100,16 @@ interface RowProps<T> {
 
 function PlainRow<T>({ row, columns, pick, picked, onPick }: RowProps<T>) {
   return (
-    <Table.Tr role="row" className={classes.row}>
+    <Tr role="row" className={classes.row}>
       {pick !== undefined && (
-        <Table.Td role="cell" className={classes.select}>
+        <Td role="cell" className={classes.select}>
           {pick !== null && <RowCheckbox label={pick} checked={picked} onPick={(range) => onPick(row, range)} />}
-        </Table.Td>
+        </Td>
       )}
       {columns.map((column) => (
         <Cell key={column.id} column={column} row={row} />
       ))}
-    </Table.Tr>
+    </Tr>
   );
 }
 
@@ -140,15 +141,15 @@ function SelectAll<T>({ selection, rows }: { selection: RowSelection<T>; rows: r
 function Cell<T>({ column, row }: { column: Column<T>; row: T }) {
   if (column.heading) {
     return (
-      <Table.Th role="rowheader" scope="row" className={`${classes.cell} ${classes.name}`}>
+      <Th role="rowheader" scope="row" className={`${classes.cell} ${classes.name}`}>
         {column.cell(row)}
-      </Table.Th>
+      </Th>
     );
   }
   return (
-    <Table.Td role="cell" className={classes.cell} data-label={column.header}>
+    <Td role="cell" className={classes.cell} data-label={column.header}>
       {column.cell(row)}
-    </Table.Td>
+    </Td>
   );
 }
 

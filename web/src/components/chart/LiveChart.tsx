@@ -1,11 +1,12 @@
 import 'uplot/dist/uPlot.min.css';
-import { Text, useComputedColorScheme } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { memo, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import uPlot from 'uplot';
 import { formatNumber } from '@/lib/format/numbers';
 import { absoluteTime } from '@/lib/format/time';
+import { useScheme } from '@/lib/scheme';
 import { useZone } from '@/lib/zone';
 import { chartData, chartOptions, palette, type Marker, type Span } from './chart-options';
 import type { Sample } from './series';
@@ -25,7 +26,7 @@ interface LiveChartProps {
 export const LiveChart = memo(function LiveChart({ samples, seconds, markers, zoom, onZoom }: LiveChartProps) {
   const { i18n } = useTranslation();
   const zone = useZone();
-  const scheme = useComputedColorScheme('light');
+  const scheme = useScheme();
   const { ref, width } = useElementSize();
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);

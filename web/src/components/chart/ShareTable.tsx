@@ -1,9 +1,11 @@
-import { Anchor, Progress, Table, Text } from '@mantine/core';
+import { Anchor, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { formatNumber, formatPercent } from '@/lib/format/numbers';
+import { Td, Th, Tr } from '@/components/cells';
 import { Section } from '@/components/Section';
+import classes from './ShareTable.module.css';
 import type { UsageTotals } from './series';
 
 export interface ShareRow extends UsageTotals {
@@ -56,8 +58,8 @@ function ShareOf({ row }: { row: ShareRow }) {
   const { i18n } = useTranslation();
   const number = (value: number) => formatNumber(value, i18n.language);
   return (
-    <Table.Tr>
-      <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
+    <Tr>
+      <Th scope="row" className={classes.name}>
         {row.to === undefined ? (
           row.name
         ) : (
@@ -65,11 +67,13 @@ function ShareOf({ row }: { row: ShareRow }) {
             {row.name}
           </Anchor>
         )}
-        <Progress value={100 * row.share} size={4} mt={2} aria-hidden />
-      </Table.Th>
-      <Table.Td ta="end">{number(row.granted)}</Table.Td>
-      <Table.Td ta="end">{number(row.limited + row.shadow_limited)}</Table.Td>
-      <Table.Td ta="end">{formatPercent(row.share, i18n.language, 1)}</Table.Td>
-    </Table.Tr>
+        <div className={classes.bar} aria-hidden>
+          <div className={classes.part} style={{ width: `${100 * row.share}%` }} />
+        </div>
+      </Th>
+      <Td className={classes.figure}>{number(row.granted)}</Td>
+      <Td className={classes.figure}>{number(row.limited + row.shadow_limited)}</Td>
+      <Td className={classes.figure}>{formatPercent(row.share, i18n.language, 1)}</Td>
+    </Tr>
   );
 }

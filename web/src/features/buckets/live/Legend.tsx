@@ -1,9 +1,10 @@
-import { Group, Text, useComputedColorScheme } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
 import { limitKind } from '@/lib/definition';
 import { formatNumber } from '@/lib/format/numbers';
+import { useScheme } from '@/lib/scheme';
 import { palette } from '@/components/chart/chart-options';
 import { LineEntry } from '@/components/chart/LineEntry';
 
@@ -11,7 +12,7 @@ import { LineEntry } from '@/components/chart/LineEntry';
 export const Legend = memo(function Legend({ bucket, limit }: { bucket: Bucket; limit: number | null }) {
   const { t, i18n } = useTranslation();
   const context = limitKind(bucket.algorithm);
-  const colors = palette[useComputedColorScheme('light')];
+  const colors = palette[useScheme()];
   return (
     <Group gap="lg" mt="xs">
       <LineEntry color={colors.granted} dash="" label={t('live.granted')} />

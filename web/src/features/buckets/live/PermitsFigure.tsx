@@ -47,7 +47,8 @@ const Meter = memo(function Meter({ label, value, max }: { label: string; value:
           {t('live.ofMax', { max: formatNumber(max, i18n.language) })}
         </Text>
       </Text>
-      <Progress value={max > 0 ? (100 * value) / max : 0} size="sm" aria-label={label} />
+      {/* It changes every second: moving there would lay out the page anew in each frame on the way. */}
+      <Progress value={max > 0 ? (100 * value) / max : 0} size="sm" aria-label={label} transitionDuration={0} />
     </>
   );
 });
