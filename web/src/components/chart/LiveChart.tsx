@@ -65,7 +65,8 @@ export const LiveChart = memo(function LiveChart({ samples, seconds, markers, zo
   return (
     <div aria-hidden>
       <div ref={ref} style={{ minHeight: height }}>
-        <div ref={box} />
+        {/* Of a size of its own: what is drawn in it lays out nothing around it. */}
+        <div ref={box} style={{ height, contain: 'strict' }} />
       </div>
       <PointLine sample={point === null ? undefined : samples[point]} />
     </div>

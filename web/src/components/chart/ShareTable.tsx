@@ -1,5 +1,5 @@
 import { Anchor, Table, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { createContext, memo, use, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { formatNumber, formatPercent } from '@/lib/format/numbers';
@@ -27,17 +27,33 @@ interface ShareTableProps {
   children?: ReactNode;
 }
 
+const Rows = createContext<readonly ShareRow[] | undefined>(undefined);
+
 /** How much of what was asked for fell on each. */
-export function ShareTable({ title, description, header, none, rows, children }: ShareTableProps) {
+export function ShareTable({ rows, ...frame }: ShareTableProps) {
+  return (
+    <Rows value={rows}>
+      <Frame {...frame} known={rows !== undefined} empty={rows?.length === 0} />
+    </Rows>
+  );
+}
+
+interface FrameProps extends Omit<ShareTableProps, 'rows'> {
+  known: boolean;
+  empty: boolean;
+}
+
+/** What stays when the shares change. */
+const Frame = memo(function Frame({ title, description, header, none, known, empty, children }: FrameProps) {
   const { t } = useTranslation();
   return (
     <Section title={title} description={description}>
-      {rows?.length === 0 ? (
+      {empty ? (
         <Text c="dimmed" size="sm">
           {none}
         </Text>
       ) : (
-        <Table verticalSpacing={6} horizontalSpacing={0} aria-busy={rows === undefined} style={{ fontVariantNumeric: 'tabular-nums' }}>
+        <Table verticalSpacing={6} horizontalSpacing={0} aria-busy={!known} style={{ fontVariantNumeric: 'tabular-nums' }}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{header}</Table.Th>
@@ -46,12 +62,18 @@ export function ShareTable({ title, description, header, none, rows, children }:
               <Table.Th ta="end">{t('shares.share')}</Table.Th>
             </Table.Tr>
           </Table.Thead>
-          <Table.Tbody>{rows?.map((row) => <ShareOf key={row.name} row={row} />)}</Table.Tbody>
+          <Table.Tbody>
+            <Shares />
+          </Table.Tbody>
         </Table>
       )}
       {children}
     </Section>
   );
+});
+
+function Shares() {
+  return use(Rows)?.map((row) => <ShareOf key={row.name} row={row} />);
 }
 
 function ShareOf({ row }: { row: ShareRow }) {
@@ -60,13 +82,7 @@ function ShareOf({ row }: { row: ShareRow }) {
   return (
     <Tr>
       <Th scope="row" className={classes.name}>
-        {row.to === undefined ? (
-          row.name
-        ) : (
-          <Anchor component={Link} to={row.to}>
-            {row.name}
-          </Anchor>
-        )}
+        <Name name={row.name} to={row.to} />
         <div className={classes.bar} aria-hidden>
           <div className={classes.part} style={{ width: `${100 * row.share}%` }} />
         </div>
@@ -77,3 +93,12 @@ function ShareOf({ row }: { row: ShareRow }) {
     </Tr>
   );
 }
+
+const Name = memo(function Name({ name, to }: Pick<ShareRow, 'name' | 'to'>) {
+  if (to === undefined) return name;
+  return (
+    <Anchor component={Link} to={to}>
+      {name}
+    </Anchor>
+  );
+});

@@ -13,19 +13,19 @@ function chart(values: (number | null)[], idxs: [number, number] = [0, values.le
 }
 
 test('a line goes through all points and lies over its area', () => {
-  expect(trace(chart([10, 20, 15.55]), 1)).toEqual({ line: 'M0 900L10 800L20 845', area: 'M0 900L10 800L20 845V1000H0Z' });
+  expect(trace(chart([10, 20, 15.55]), 1)).toEqual({ line: 'M0 900 10 800 20 845', area: 'M0 900 10 800 20 845V1000H0Z' });
 });
 
 test('where there is no value there is no line', () => {
-  expect(trace(chart([10, 20, null, 30, 40]), 1)).toEqual({ line: 'M0 900L10 800M30 700L40 600', area: 'M0 900L10 800V1000H0ZM30 700L40 600V1000H30Z' });
+  expect(trace(chart([10, 20, null, 30, 40]), 1)).toEqual({ line: 'M0 900 10 800M30 700 40 600', area: 'M0 900 10 800V1000H0ZM30 700 40 600V1000H30Z' });
   expect(trace(chart([null, null]), 1)).toEqual({ line: '', area: '' });
 });
 
 test('what stays the same is one stroke', () => {
-  expect(trace(chart([50, 50, 50, 50, 20, 20, 20]), 1).line).toBe('M0 500L30 500L40 800L60 800');
-  expect(trace(chart([50, 50, 50, null]), 1).line).toBe('M0 500L20 500');
+  expect(trace(chart([50, 50, 50, 50, 20, 20, 20]), 1).line).toBe('M0 500 30 500 40 800 60 800');
+  expect(trace(chart([50, 50, 50, null]), 1).line).toBe('M0 500 20 500');
 });
 
 test('of a part of the range only what leads into it and out of it is drawn', () => {
-  expect(trace(chart([1, 2, 3, 4, 5, 6], [2, 3]), 1).line).toBe('M10 980L20 970L30 960L40 950');
+  expect(trace(chart([1, 2, 3, 4, 5, 6], [2, 3]), 1).line).toBe('M10 980 20 970 30 960 40 950');
 });

@@ -62,19 +62,21 @@ export function trace(chart: Pick<uPlot, 'data' | 'series' | 'scales' | 'bbox'>,
   const [x, y] = [pixels(chart, 'x'), pixels(chart, 'y')];
   const [first, last] = chart.series[0]?.idxs ?? [0, times.length - 1];
   const bottom = y(0);
-  let [line, area, run] = ['', '', ''];
+  let [line, area] = ['', ''];
+  let run: number[] = []; // x and y of each point; joined at once, since thousands of short texts are thousands to forget
   const close = () => {
-    if (run === '') return;
-    line += `M${run}`;
-    area += `M${run}V${bottom}H${run.slice(0, run.indexOf(' '))}Z`;
-    run = '';
+    if (run.length === 0) return;
+    const path = `M${run.join(' ')}`;
+    line += path;
+    area += `${path}V${bottom}H${run[0]}Z`;
+    run = [];
   };
   // One more at each side, so that the line leads out of what is seen.
   for (let i = Math.max(0, first - 1); i <= Math.min(times.length - 1, last + 1); i++) {
     const value = values[i];
     if (value === null || value === undefined) close();
     // What stays the same needs no points between its first and its last.
-    else if (run === '' || value !== values[i - 1] || value !== values[i + 1]) run += `${run && 'L'}${x(times[i] ?? 0)} ${y(value)}`;
+    else if (run.length === 0 || value !== values[i - 1] || value !== values[i + 1]) run.push(x(times[i] ?? 0), y(value));
   }
   close();
   return { line, area };

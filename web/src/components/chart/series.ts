@@ -42,23 +42,19 @@ export function toSamples(rows: readonly UsageRow[], stepMinutes: number, nowSec
   const step = stepMinutes * 60;
   const count = Math.round(span / step);
   const first = Math.floor(nowSecond / step) * step - (count - 1) * step;
-  const sums = Array.from({ length: count }, (): UsageTotals => ({ granted: 0, limited: 0, shadow_limited: 0 }));
-  for (const row of rows) {
-    const sum = sums[(row.minute * 60 - first) / step];
-    if (sum) add(sum, row);
-  }
-  return sums.map(({ granted, limited, shadow_limited }, index) => {
+  const samples = Array.from({ length: count }, (_, index): Sample => {
     const at = first + index * step;
-    const seconds = Math.max(1, Math.min(step, nowSecond - at)); // the running step is not over
-    return { at, granted: granted / seconds, limited: limited / seconds, shadowLimited: shadow_limited / seconds, limit: limitAt(at) };
+    return { at, granted: 0, limited: 0, shadowLimited: 0, limit: limitAt(at) };
   });
-}
-
-/** Adds in place: a day of several apps has thousands of rows. */
-function add(sum: UsageTotals, { granted, limited, shadow_limited }: UsageTotals): void {
-  sum.granted += granted;
-  sum.limited += limited;
-  sum.shadow_limited += shadow_limited;
+  for (const row of rows) {
+    const sample = samples[(row.minute * 60 - first) / step];
+    if (sample === undefined) continue;
+    const seconds = Math.max(1, Math.min(step, nowSecond - sample.at)); // the running step is not over
+    sample.granted += row.granted / seconds;
+    sample.limited += row.limited / seconds;
+    sample.shadowLimited += row.shadow_limited / seconds;
+  }
+  return samples;
 }
 
 export interface AppShare extends UsageTotals {
@@ -78,7 +74,9 @@ export function shares(rows: readonly UsageRow[]): AppShare[] {
   for (const row of rows) {
     let sum = sums.get(row.app);
     if (!sum) sums.set(row.app, (sum = { granted: 0, limited: 0, shadow_limited: 0 }));
-    add(sum, row);
+    sum.granted += row.granted;
+    sum.limited += row.limited;
+    sum.shadow_limited += row.shadow_limited;
   }
   const all = [...sums.values()].reduce((total, sum) => total + asked(sum), 0);
   return [...sums]
@@ -103,9 +101,15 @@ export function limitHistory(present: Limit & { partition: string; mode: string 
     .map(({ at, before, after }) => ({ from: Date.parse(at) / 1000, before: lineOf(before as Definition), after: lineOf(after as Definition) }));
   const oldest = known.at(-1);
   const earliest = oldest ? oldest.before : lineOf(present);
+  // Whoever draws asks for one instant after the other.
+  let [from, until, inForce]: [number, number, number | null] = [Infinity, Infinity, null];
   return (second) => {
-    const inForce = known.find(({ from }) => from <= second);
-    return inForce ? inForce.after : earliest;
+    if (!(from <= second && second < until)) {
+      const index = known.findIndex((change) => change.from <= second);
+      [from, until] = [known[index]?.from ?? -Infinity, known[index < 0 ? known.length - 1 : index - 1]?.from ?? Infinity];
+      inForce = known[index] ? known[index].after : earliest;
+    }
+    return inForce;
   };
 }
 
