@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
 import { Text } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { memo, useEffect, useRef, useState } from 'react';
+import { memo, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import uPlot from 'uplot';
 import { formatNumber } from '@/lib/format/numbers';
@@ -31,13 +31,14 @@ export const LiveChart = memo(function LiveChart({ samples, seconds, markers, zo
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const [point, setPoint] = useState<number | null>(null);
+  // It draws before the browser paints what stands around it, so that both are one frame.
   // What the chart asks for while it draws; it is made anew only when its looks change.
   const latest = useRef({ zoom, markers, onZoom });
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = { zoom, markers, onZoom };
   });
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (box.current === null || width === 0) return;
     const options = chartOptions({
       width,
@@ -57,7 +58,7 @@ export const LiveChart = memo(function LiveChart({ samples, seconds, markers, zo
   }, [width, i18n.language, scheme, seconds, zone]);
 
   // Also after the chart was made anew.
-  useEffect(
+  useLayoutEffect(
     () => plot.current?.setData(chartData(samples, seconds)),
     [samples, markers, zoom, width, i18n.language, scheme, seconds, zone],
   );
