@@ -34,4 +34,5 @@ test('the limit line follows what was in force at each instant', () => {
   const changes = [change(300, limit(80), limit(20, 'app')), change(200, limit(50), limit(80)), change(100, null, limit(50))];
   const at = limitHistory(limit(20, 'app'), changes);
   expect([50, 150, 250, 350].map(at)).toEqual([null, 50, 80, null]);
+  expect([350, 250, 200, 199, 100, 99, 260, 50].map(at)).toEqual([null, 80, 80, 50, 50, null, 80, null]);
 });
