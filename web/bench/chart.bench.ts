@@ -2,12 +2,12 @@ import { expect, test, type Browser, type Page } from '@playwright/test';
 import { login } from '../e2e/login';
 import { hurry } from './faster';
 import { tellRuns, watchedBucket } from './figures';
-import { traceTasks, type Task } from './main-thread';
+import { present, traceTasks, type Task } from './main-thread';
 
 const bar = 8; // ms
 const points = 1_440;
 const after = 150; // ms within which an update's script, layout and paint are over
-const updates = { day: 15, live: 30 };
+const updates = { day: 15, live: 45 };
 
 test('chart', async ({ browser, baseURL }) => {
   const context = await browser.newContext({ baseURL: baseURL ?? '', locale: 'en-US', viewport: { width: 1440, height: 900 } });
@@ -20,14 +20,23 @@ test('chart', async ({ browser, baseURL }) => {
   const { items } = (await (await answer).json()) as { items: { minute: number; app: string }[] };
   expect(new Set(items.map(({ minute }) => minute)).size, 'points of the chart').toBeGreaterThanOrEqual(points - 1);
   const apps = new Set(items.map(({ app }) => app)).size;
-  tellUpdates(`a day, ${points} points of ${apps} apps`, await answers(browser, day, updates.day));
+  const beside = await costs(browser, day, async () => {
+    for (let i = 0; i < updates.day; i++) {
+      await day.waitForResponse(async (response) => response.url().includes('/usage?') && (await response.finished()) === null);
+    }
+    await day.evaluate((ms) => new Promise((resolve) => setTimeout(resolve, 2 * ms)), after);
+  });
+  tellUpdates(`a day, ${points} points of ${apps} apps`, beside.answers);
+  tellUpdates('the seconds beside a day', beside.samples);
   await day.close();
 
   const live = await context.newPage();
   await hurry(live, { samples: 1, polls: 1 });
   await live.goto(`/buckets/${watchedBucket()}`);
   await expect.poll(async () => Number(await live.getByTestId('granted-per-second').textContent()), { timeout: 30_000 }).toBeGreaterThan(0);
-  tellUpdates('live seconds', await samples(browser, live, updates.live));
+  const seconds = await costs(browser, live, () => live.waitForTimeout(updates.live * 1_000));
+  tellUpdates('live seconds', seconds.samples);
+  tellUpdates('the minutes before live seconds', seconds.answers);
   await context.close();
 });
 
@@ -36,42 +45,46 @@ interface Cost {
   computed: number;
 }
 
+interface Arrival {
+  kind: 'answers' | 'samples';
+  from: number;
+  to: number;
+}
+
+/**
+ * What the main thread spent on each answer with usage, and on each sample of the event stream, that came during `work`:
+ * all that it did, whatever for, from the arrival on until the page had the time to draw it, or until the next arrival.
+ */
+async function costs(browser: Browser, page: Page, work: () => Promise<void>): Promise<Record<Arrival['kind'], Cost[]>> {
+  const { tasks, marks } = await traceTasks(browser, page, work);
+  const seen = await page.evaluate((mark) => {
+    const began = performance.getEntriesByName(mark)[0]?.startTime ?? NaN;
+    const asked = performance.getEntriesByType('resource').filter((entry): entry is PerformanceResourceTiming => entry.name.includes('/usage?'));
+    return {
+      began,
+      answers: asked.map(({ responseStart, responseEnd }) => ({ from: responseStart, to: responseEnd })),
+      samples: window.benchSamples.map((at) => ({ from: at, to: at })),
+    };
+  }, present);
+  const offset = (marks.find(({ name }) => name === present)?.at ?? NaN) - seen.began;
+  const arrivals = (['answers', 'samples'] as const)
+    .flatMap((kind) => seen[kind].map((arrival): Arrival => ({ kind, ...arrival })))
+    .filter(({ from }) => from > seen.began)
+    .sort((a, b) => a.from - b.from);
+  const found: Record<Arrival['kind'], Cost[]> = { answers: [], samples: [] };
+  arrivals.forEach(({ kind, from, to }, index) => {
+    found[kind].push(spent(tasks, from + offset, Math.min(to + after, arrivals[index + 1]?.from ?? Infinity) + offset));
+  });
+  return found;
+}
+
 /** What the main thread spent between two instants, and on what was under way at the first. */
 function spent(tasks: readonly Task[], from: number, to: number): Cost {
-  const within = tasks.filter((task) => task.at + task.took >= from && task.at <= to);
+  const within = tasks.filter((task) => task.at + task.took >= from && task.at < to);
   return {
     took: within.reduce((sum, { took }) => sum + took, 0),
     computed: within.reduce((sum, { computed }) => sum + computed, 0),
   };
-}
-
-/** The cost of each answer with the usage of a day: reading it, and all that follows. */
-async function answers(browser: Browser, page: Page, count: number): Promise<Cost[]> {
-  const { tasks, marks } = await traceTasks(browser, page, async () => {
-    for (let i = 0; i < count; i++) {
-      await page.waitForResponse(async (response) => response.url().includes('/usage?') && (await response.finished()) === null);
-    }
-    await page.evaluate((ms) => new Promise((resolve) => setTimeout(resolve, 2 * ms)), after);
-  });
-  const { began, ended } = await page.evaluate(() => ({
-    began: performance.getEntriesByName('bench-present')[0]?.startTime ?? NaN,
-    ended: performance
-      .getEntriesByType('resource')
-      .filter((entry): entry is PerformanceResourceTiming => entry.name.includes('/usage?'))
-      .map(({ responseStart, responseEnd }) => ({ responseStart, responseEnd })),
-  }));
-  const offset = (marks.find(({ name }) => name === 'bench-present')?.at ?? NaN) - began;
-  return ended
-    .filter(({ responseStart }) => responseStart > began)
-    .map(({ responseStart, responseEnd }) => spent(tasks, responseStart + offset, responseEnd + offset + after));
-}
-
-/** The cost of each sample of the event stream. */
-async function samples(browser: Browser, page: Page, count: number): Promise<Cost[]> {
-  const { tasks, marks } = await traceTasks(browser, page, async () => {
-    await page.evaluate((ms) => new Promise((resolve) => setTimeout(resolve, ms)), count * 1_000);
-  });
-  return marks.filter(({ name }) => name === 'sample').map(({ at }) => spent(tasks, at, at + after));
 }
 
 function tellUpdates(what: string, costs: readonly Cost[]): void {

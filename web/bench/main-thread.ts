@@ -27,7 +27,8 @@ interface TraceEvent {
 }
 
 const categories = ['disabled-by-default-devtools.timeline', 'blink.user_timing'];
-const present = 'bench-present';
+/** The mark with which a trace begins. */
+export const present = 'bench-present';
 
 /** Has Chromium itself note every task of the page's main thread while `work` runs: script, layout, paint, collection of garbage. */
 export async function traceTasks(browser: Browser, page: Page, work: () => Promise<void>): Promise<{ tasks: Task[]; marks: Mark[] }> {
