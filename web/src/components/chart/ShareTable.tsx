@@ -73,12 +73,12 @@ const Frame = memo(function Frame({ title, description, header, none, known, emp
 });
 
 function Shares() {
-  return use(Rows)?.map((row) => <ShareOf key={row.name} row={row} />);
+  const { language } = useTranslation().i18n;
+  return use(Rows)?.map((row) => <ShareOf key={row.name} row={row} language={language} />);
 }
 
-function ShareOf({ row }: { row: ShareRow }) {
-  const { i18n } = useTranslation();
-  const number = (value: number) => formatNumber(value, i18n.language);
+function ShareOf({ row, language }: { row: ShareRow; language: string }) {
+  const number = (value: number) => formatNumber(value, language);
   return (
     <Tr>
       <Th scope="row" className={classes.name}>
@@ -89,7 +89,7 @@ function ShareOf({ row }: { row: ShareRow }) {
       </Th>
       <Td className={classes.figure}>{number(row.granted)}</Td>
       <Td className={classes.figure}>{number(row.limited + row.shadow_limited)}</Td>
-      <Td className={classes.figure}>{formatPercent(row.share, i18n.language, 1)}</Td>
+      <Td className={classes.figure}>{formatPercent(row.share, language, 1)}</Td>
     </Tr>
   );
 }

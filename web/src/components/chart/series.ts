@@ -42,10 +42,8 @@ export function toSamples(rows: readonly UsageRow[], stepMinutes: number, nowSec
   const step = stepMinutes * 60;
   const count = Math.round(span / step);
   const first = Math.floor(nowSecond / step) * step - (count - 1) * step;
-  const samples = Array.from({ length: count }, (_, index): Sample => {
-    const at = first + index * step;
-    return { at, granted: 0, limited: 0, shadowLimited: 0, limit: limitAt(at) };
-  });
+  const samples: Sample[] = [];
+  for (let i = 0, at = first; i < count; i++, at += step) samples.push({ at, granted: 0, limited: 0, shadowLimited: 0, limit: limitAt(at) });
   for (const row of rows) {
     const sample = samples[(row.minute * 60 - first) / step];
     if (sample === undefined) continue;
