@@ -1,4 +1,5 @@
 import { Checkbox, CheckIcon } from '@mantine/core';
+import classes from './RowCheckbox.module.css';
 
 interface RowCheckboxProps {
   /** What it does, in words. */
@@ -13,22 +14,19 @@ interface RowCheckboxProps {
  * twice, the second time at once with all others of the list: too much for one task while somebody types.
  */
 export function RowCheckbox({ label, checked, onPick }: RowCheckboxProps) {
-  const { root, inner, input, icon } = Checkbox.classes;
+  const { inner, input, icon } = Checkbox.classes;
   return (
-    <div className={root} data-variant="filled">
-      <div className={inner}>
-        <input
-          type="checkbox"
-          className={`mantine-focus-auto ${input}`}
-          data-variant="filled"
-          aria-label={label}
-          checked={checked}
-          // The click and not the change tells whether Shift was held; the space key comes as a click too.
-          onClick={(event) => onPick(event.shiftKey)}
-          readOnly
-        />
-        <CheckIcon className={icon} />
-      </div>
+    <div className={`${classes.box} ${inner}`}>
+      <input
+        type="checkbox"
+        className={`mantine-focus-auto ${input}`}
+        aria-label={label}
+        checked={checked}
+        // The click and not the change tells whether Shift was held; the space key comes as a click too.
+        onClick={(event) => onPick(event.shiftKey)}
+        readOnly
+      />
+      <CheckIcon className={icon} />
     </div>
   );
 }
