@@ -45,6 +45,9 @@ var mayImport = []struct {
 	{"internal/testenv/sqlrules", nil},
 	{"internal/testenv/seed", []string{"internal/model", "internal/audit"}},
 	{"internal/testenv/sdkenv", []string{"internal/testenv", "internal/bucket", "client"}},
+	{"internal/testenv/demand", []string{"internal/testenv", "client"}},
+	{"internal/testenv/adminenv", []string{"internal/testenv"}},
+	{"internal/testenv/bars", nil},
 	{"internal/e2e", []string{"*", "internal/*", "client/*"}},
 	{"internal/e2e/syncbench", []string{"internal/*"}},
 	{"internal/e2e/apibench", []string{"internal/*"}},
@@ -58,7 +61,7 @@ var mayImport = []struct {
 var mayUse = map[string][]string{
 	"gorm.io/":                       {"internal/store"},
 	"github.com/glebarez/sqlite":     {"internal/store"},
-	"github.com/redis/go-redis":      {"internal/bucket", "client", "internal/app", "cmd/client-demo", "internal/testenv/sdkenv"},
+	"github.com/redis/go-redis":      {"internal/bucket", "client", "internal/app", "cmd/client-demo", "internal/testenv/sdkenv", "internal/testenv/demand"},
 	"github.com/gin-gonic/gin":       {"internal/api", "client/ginlimit"},
 	"github.com/danielgtaylor/huma":  {"internal/api"},
 	"google.golang.org/grpc":         {"client/grpclimit"},

@@ -1,20 +1,16 @@
 package e2e_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"testing"
-	"time"
+
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 // person is somebody who is logged in.
 type person struct {
-	t    testing.TB
-	url  string
-	http *http.Client
+	*adminenv.Person
+	t testing.TB
 }
 
 // answer is what the API said.
@@ -27,54 +23,29 @@ type answer struct {
 
 func (a *admin) login(name, password string) *person {
 	a.t.Helper()
-	p := a.anonymous()
-	if got := p.call(http.MethodPost, "/auth/login", nil, map[string]string{"name": name, "password": password}); got.Status != http.StatusOK {
-		a.t.Fatalf("login of %s: %d %s", name, got.Status, got.Raw)
-	}
-	return p
+	return &person{adminenv.Login(a.t, a.URL, a.Transport, name, password), a.t}
 }
 
 func (a *admin) anonymous() *person {
 	a.t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return &person{t: a.t, url: a.URL + "/api/v1", http: &http.Client{Jar: jar, Transport: a.transport, Timeout: 30 * time.Second}}
+	return &person{adminenv.Visitor(a.t, a.URL, a.Transport), a.t}
 }
 
 // call sends one request and fails the test only when no answer came.
 func (p *person) call(method, path string, header map[string]string, body any) answer {
 	p.t.Helper()
-	var sent io.Reader
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		sent = bytes.NewReader(raw)
+	sent := http.Header{}
+	for name, value := range header {
+		sent.Set(name, value)
 	}
-	req, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, sent)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	for k, v := range header {
-		req.Header.Set(k, v)
-	}
-	res, err := p.http.Do(req)
+	a, err := p.Ask(p.t.Context(), method, path, sent, body)
 	if err != nil {
 		p.t.Fatalf("%s %s: %v", method, path, err)
 	}
-	defer func() { _ = res.Body.Close() }()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	got := answer{Status: res.StatusCode, ETag: res.Header.Get("ETag"), Raw: string(raw)}
-	if len(raw) > 0 {
-		if err := json.Unmarshal(raw, &got.Body); err != nil {
-			p.t.Fatalf("%s %s: %v in %s", method, path, err, raw)
+	got := answer{Status: a.Status, ETag: a.Header.Get("ETag"), Raw: a.Raw}
+	if len(a.Raw) > 0 {
+		if err := a.Into(&got.Body); err != nil {
+			p.t.Fatalf("%s %s: %v in %s", method, path, err, a.Raw)
 		}
 	}
 	return got
@@ -92,22 +63,10 @@ func (p *person) must(status int, method, path string, header map[string]string,
 
 // try is call for a server that may be gone: ok is false when no answer came. header has names and values in turn.
 func (p *person) try(method, path string, body any, header ...string) (status int, ok bool) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return 0, false
-	}
-	req, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, bytes.NewReader(raw))
-	if err != nil {
-		return 0, false
-	}
-	req.Header.Set("Content-Type", "application/json")
+	sent := http.Header{}
 	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
+		sent.Set(header[i], header[i+1])
 	}
-	res, err := p.http.Do(req)
-	if err != nil {
-		return 0, false
-	}
-	_ = res.Body.Close()
-	return res.StatusCode, true
+	a, err := p.Ask(p.t.Context(), method, path, sent, body)
+	return a.Status, err == nil
 }

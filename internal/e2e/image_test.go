@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 // imageVersion is stamped into the image that the test builds.
@@ -43,7 +44,7 @@ func TestImageIsBuiltAndServes(t *testing.T) {
 	testenv.Eventually(t, 90*time.Second, "the container is healthy", func() bool {
 		return docker(t, "inspect", "--format", "{{.State.Health.Status}}", container) == "healthy"
 	})
-	a := &admin{t: t, URL: fmt.Sprintf("http://127.0.0.1:%d", port)}
+	a := &admin{&adminenv.Server{URL: fmt.Sprintf("http://127.0.0.1:%d", port)}, t}
 	a.login("admin", password)
 	res, err := http.Get(a.URL + "/")
 	if err != nil {

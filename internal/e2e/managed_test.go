@@ -188,11 +188,11 @@ func (s *customerStory) watch() {
 		who := s.root.must(http.StatusOK, http.MethodGet, "/buckets/token_bucket/instances", nil, nil)
 		return strings.Contains(usage.Raw, `"granted":3`) && strings.Contains(who.Raw, `"app":"checkout"`)
 	})
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.root.url+"/stream?buckets=token_bucket", nil)
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.root.API+"/stream?buckets=token_bucket", nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	answer, err := s.root.http.Do(request)
+	answer, err := s.root.HTTP.Do(request)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -88,11 +88,11 @@ func TestUsersAreManagedOnTheCommandLine(t *testing.T) {
 // keyID is the id of the key that signed the person's access token.
 func (p *person) keyID() string {
 	p.t.Helper()
-	at, err := url.Parse(p.url)
+	at, err := url.Parse(p.API)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for _, cookie := range p.http.Jar.Cookies(at) {
+	for _, cookie := range p.HTTP.Jar.Cookies(at) {
 		head, _, _ := strings.Cut(cookie.Value, ".")
 		raw, err := base64.RawURLEncoding.DecodeString(head)
 		var header struct {

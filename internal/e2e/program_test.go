@@ -3,18 +3,15 @@ package e2e_test
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 func TestMain(m *testing.M) {
@@ -31,17 +28,11 @@ var (
 )
 
 // build makes the binaries that the tests run, race detector included.
-func build() error {
-	dir, err := os.MkdirTemp("", "headgate-e2e-")
-	if err != nil {
+func build() (err error) {
+	if binDir, err = os.MkdirTemp("", "headgate-e2e-"); err != nil {
 		return err
 	}
-	binDir = dir
-	cmd := exec.Command("go", "build", "-race", "-o", dir+"/", "../../cmd/admin", "../../cmd/client-demo")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return nil
+	return adminenv.Build(binDir, []string{"-race"}, "admin", "client-demo")
 }
 
 // binary returns the path of a built program.
@@ -55,31 +46,15 @@ func binary(t testing.TB, name string) string {
 
 // admin is a running admin server.
 type admin struct {
-	t    testing.TB
-	URL  string
-	cmd  *exec.Cmd
-	out  *testenv.Output
-	done chan error
-
-	transport http.RoundTripper // how it is reached; nil is the usual way
-}
-
-// environment is what a process gets: nothing of the developer's own HEADGATE_… settings, and these.
-func environment(settings []string) []string {
-	var env []string
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "HEADGATE_") {
-			env = append(env, v)
-		}
-	}
-	return append(env, settings...)
+	*adminenv.Server
+	t testing.TB
 }
 
 // startAdmin starts `admin args…` on a free port and waits until it is ready.
 func startAdmin(t testing.TB, settings []string, args ...string) *admin {
 	t.Helper()
 	a := spawnAdmin(t, settings, args...)
-	a.waitReady()
+	a.WaitReady()
 	return a
 }
 
@@ -92,70 +67,14 @@ func spawnAdmin(t testing.TB, settings []string, args ...string) *admin {
 // startProgram is spawnAdmin for a program of another build.
 func startProgram(t testing.TB, program string, settings []string, args ...string) *admin {
 	t.Helper()
-	port, err := testenv.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	listen := fmt.Sprintf("127.0.0.1:%d", port)
-	a := &admin{t: t, URL: "http://" + listen, out: &testenv.Output{}, done: make(chan error, 1)}
-	a.cmd = exec.Command(program, args...)
-	a.cmd.Env = environment(append([]string{"HEADGATE_LISTEN=" + listen}, settings...))
-	a.cmd.Stdout, a.cmd.Stderr = a.out, a.out
-	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := a.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { a.done <- a.cmd.Wait() }()
-	t.Cleanup(func() {
-		_ = a.cmd.Process.Kill()
-		if t.Failed() {
-			t.Logf("the server printed:\n%s", a.out)
-		}
-	})
-	return a
-}
-
-func (a *admin) waitReady() {
-	a.t.Helper()
-	testenv.Eventually(a.t, 60*time.Second, "the server is ready", func() bool {
-		select {
-		case err := <-a.done:
-			a.t.Fatalf("the server ended at its start: %v\n%s", err, a.out)
-		default:
-		}
-		req, err := http.NewRequestWithContext(a.t.Context(), http.MethodGet, a.URL+"/readyz", nil)
-		if err != nil {
-			a.t.Fatal(err)
-		}
-		res, err := (&http.Client{Transport: a.transport}).Do(req)
-		if err != nil {
-			return false
-		}
-		_ = res.Body.Close()
-		return res.StatusCode == http.StatusOK
-	})
-}
-
-// waitFor waits until the server has printed a text.
-func (a *admin) waitFor(text string) {
-	a.t.Helper()
-	testenv.Eventually(a.t, 10*time.Second, "the server prints "+text, func() bool { return strings.Contains(a.out.String(), text) })
+	return &admin{adminenv.Spawn(t, program, settings, args...), t}
 }
 
 // interrupt sends Ctrl-C and returns how the server ended.
 func (a *admin) interrupt() error {
 	a.t.Helper()
-	if err := a.cmd.Process.Signal(os.Interrupt); err != nil {
-		a.t.Fatal(err)
-	}
-	select {
-	case err := <-a.done:
-		a.done <- err
-		return err
-	case <-time.After(20 * time.Second):
-		a.t.Fatal("the server did not stop within 20 s of Ctrl-C")
-		return nil
-	}
+	a.Signal(os.Interrupt)
+	return a.Wait(20 * time.Second) // ten are promised
 }
 
 // runAdmin runs `admin args…` to its end and returns its exit code and everything that it printed.
@@ -164,7 +83,7 @@ func runAdmin(t testing.TB, settings []string, args ...string) (code int, printe
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary(t, "admin"), args...)
-	cmd.Env = environment(settings)
+	cmd.Env = adminenv.Environment(settings)
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		t.Fatalf("admin %v did not end:\n%s", args, out)

@@ -59,6 +59,6 @@ func embeddedRedis(t *testing.T) string {
 	t.Helper()
 	a := startAdmin(t, embeddedSettings(t.TempDir()), "serve", "--embedded")
 	found := regexp.MustCompile(`--redis-url redis://(\S+)/0`)
-	a.waitFor("--redis-url")
-	return found.FindStringSubmatch(a.out.String())[1]
+	a.WaitFor("--redis-url")
+	return found.FindStringSubmatch(a.Out.String())[1]
 }

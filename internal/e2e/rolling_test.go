@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 // nextMigration is a schema change as a later release may bring it: a table, columns in tables that every write touches,
@@ -46,11 +46,10 @@ func nextRelease(t *testing.T) (program string) {
 			t.Fatal(err)
 		}
 	}
-	program = filepath.Join(folder, "admin")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-race", "-overlay", overlay, "-o", program, "../../cmd/admin").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	if err := adminenv.Build(folder, []string{"-race", "-overlay", overlay}, "admin"); err != nil {
+		t.Fatal(err)
 	}
-	return program
+	return filepath.Join(folder, "admin")
 }
 
 // A rolling upgrade: a server of a newer schema starts beside one of this release, brings the schema further while people
@@ -66,18 +65,13 @@ func TestOlderServerWorksBesideANewerSchema(t *testing.T) {
 	testenv.Eventually(t, time.Minute, "saves are under way", func() bool { return saves.answered() > 3 })
 
 	newer := startProgram(t, nextRelease(t), g.settings, "serve")
-	newer.waitReady()
+	newer.WaitReady()
 	atMigration := saves.answered()
 	saves.through(newer.login("admin", adminPassword))
 	testenv.Eventually(t, time.Minute, "both servers are saved through", func() bool { return saves.answered() > atMigration+10 })
 	saves.end()
 
-	if err := older.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-older.done; err == nil {
-		t.Error("a killed server ended well")
-	}
+	older.Kill()
 	again := startAdmin(t, g.settings, "serve")
 	root = again.login("admin", adminPassword)
 	root.must(http.StatusCreated, http.MethodPost, "/buckets", nil, withName(definition(1, 5, "by the older, started anew"), "restarted"))

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 // No secret that the server is told, is sent or makes is in its log at debug, with the parts it leans on failing too:
@@ -45,11 +46,11 @@ func TestNoSecretIsLoggedAtDebug(t *testing.T) {
 	server.Stop()
 	root.call(http.MethodPost, "/auth/login", nil, map[string]string{"name": "admin", "password": "hush-while-redis-is-away"})
 	root.call(http.MethodGet, "/system", nil, nil)
-	a.waitFor("Redis does not answer")
+	a.WaitFor("Redis does not answer")
 	if err := a.interrupt(); err != nil {
 		t.Errorf("Ctrl-C ended with %v", err)
 	}
-	log := a.out.String()
+	log := a.Out.String()
 	for _, secret := range secrets {
 		if i := strings.Index(log, secret); i >= 0 {
 			t.Errorf("%.12q… is in the log: %.300q", secret, log[max(0, i-150):])
@@ -84,11 +85,11 @@ func (p *person) exerciseSecrets(nobody string) (made []string) {
 		p.t.Fatal("the server made no secret")
 	}
 	made = []string{secret, signing}
-	site, err := url.Parse(p.url + "/auth/refresh")
+	site, err := url.Parse(p.API + "/auth/refresh")
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cookies := p.http.Jar.Cookies(site)
+	cookies := p.HTTP.Jar.Cookies(site)
 	if len(cookies) < 2 {
 		p.t.Fatalf("%d cookies", len(cookies))
 	}
@@ -100,7 +101,7 @@ func (p *person) exerciseSecrets(nobody string) (made []string) {
 
 // anonymousBeside is somebody else on the same server.
 func (p *person) anonymousBeside() *person {
-	return &person{t: p.t, url: p.url, http: &http.Client{Timeout: 30 * time.Second}}
+	return &person{&adminenv.Person{API: p.API, HTTP: &http.Client{Timeout: 30 * time.Second}}, p.t}
 }
 
 func freeAddress(t testing.TB) string {

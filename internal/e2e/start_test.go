@@ -92,17 +92,17 @@ func TestFirstAdminsPasswordIsPrintedOnce(t *testing.T) {
 	settings := []string{"HEADGATE_MYSQL_DSN=" + testenv.MySQL(t), "HEADGATE_REDIS_URL=redis://" + redisAddr, "HEADGATE_REDIS_PREFIX=" + prefix}
 	a := startAdmin(t, settings, "serve")
 	const before = `user "admin", password "`
-	a.waitFor(before)
-	_, after, _ := strings.Cut(a.out.String(), before)
+	a.WaitFor(before)
+	_, after, _ := strings.Cut(a.Out.String(), before)
 	password, _, _ := strings.Cut(after, `"`)
 	a.login("admin", password)
 	if err := a.interrupt(); err != nil {
 		t.Errorf("Ctrl-C ended with %v", err)
 	}
 	again := startAdmin(t, settings, "serve")
-	again.waitFor("Ctrl-C stops")
-	if strings.Contains(again.out.String(), "password") {
-		t.Errorf("the second start printed a password:\n%s", again.out)
+	again.WaitFor("Ctrl-C stops")
+	if strings.Contains(again.Out.String(), "password") {
+		t.Errorf("the second start printed a password:\n%s", again.Out)
 	}
 }
 

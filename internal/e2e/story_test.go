@@ -165,8 +165,8 @@ func TestSaveWhileRedisIsDownArrivesLater(t *testing.T) {
 func TestTwoServersStartTogetherAndAgree(t *testing.T) {
 	g := newGround(t, nil)
 	one, two := spawnAdmin(t, g.settings, "serve"), spawnAdmin(t, g.settings, "serve")
-	one.waitReady()
-	two.waitReady()
+	one.WaitReady()
+	two.WaitReady()
 	root := one.login("admin", adminPassword)
 	root.people()
 	made := root.must(http.StatusCreated, http.MethodPost, "/buckets", nil, withName(definition(1, 5, "on the first"), "both"))

@@ -45,11 +45,11 @@ func TestEveryConnectionCanBeOverTLS(t *testing.T) {
 	ca := testenv.NewCA(t)
 	settings, redisURL := securedSettings(t, ca, ca.Issue(t, "127.0.0.1"))
 	a := spawnAdmin(t, settings, "serve")
-	a.URL, a.transport = strings.Replace(a.URL, "http:", "https:", 1), trusting(t, ca)
-	a.waitReady()
+	a.URL, a.Transport = strings.Replace(a.URL, "http:", "https:", 1), trusting(t, ca)
+	a.WaitReady()
 
 	root := a.login("admin", adminPassword)
-	answer, err := root.http.Post(root.url+"/auth/login", "application/json", strings.NewReader(`{"name":"admin","password":"`+adminPassword+`"}`))
+	answer, err := root.HTTP.Post(root.API+"/auth/login", "application/json", strings.NewReader(`{"name":"admin","password":"`+adminPassword+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +109,12 @@ func TestRenewedCertificateDropsNoConnection(t *testing.T) {
 	ca := testenv.NewCA(t)
 	files := ca.Issue(t, "127.0.0.1")
 	a := spawnAdmin(t, embeddedSettings(t.TempDir(), "HEADGATE_TLS_CERT_FILE="+files.Cert, "HEADGATE_TLS_KEY_FILE="+files.Key), "serve", "--embedded")
-	a.URL, a.transport = strings.Replace(a.URL, "http:", "https:", 1), trusting(t, ca)
-	a.waitReady()
+	a.URL, a.Transport = strings.Replace(a.URL, "http:", "https:", 1), trusting(t, ca)
+	a.WaitReady()
 	root := a.login("admin", "headgate-demo")
-	streaming := *root.http
+	streaming := *root.HTTP
 	streaming.Timeout, streaming.Transport = 0, trusting(t, ca)
-	stream, err := streaming.Get(root.url + "/stream?buckets=partner-api")
+	stream, err := streaming.Get(root.API + "/stream?buckets=partner-api")
 	if err != nil || stream.StatusCode != http.StatusOK {
 		t.Fatal(stream, err)
 	}
@@ -124,9 +124,7 @@ func TestRenewedCertificateDropsNoConnection(t *testing.T) {
 
 	before := presented(t, a, ca)
 	ca.IssueInto(t, files, "127.0.0.1")
-	if err := a.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	a.Signal(syscall.SIGHUP)
 	testenv.Eventually(t, 10*time.Second, "the renewed certificate is served", func() bool { return presented(t, a, ca) != before })
 
 	for range 3 {
@@ -136,11 +134,11 @@ func TestRenewedCertificateDropsNoConnection(t *testing.T) {
 		if !c.Reused {
 			t.Error("the connection from before the renewal was closed")
 		}
-	}}), http.MethodGet, root.url+"/buckets", nil)
+	}}), http.MethodGet, root.API+"/buckets", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := root.http.Do(request)
+	answer, err := root.HTTP.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,7 @@ func TestASaveIsOneTraceFromTheCallerToRedis(t *testing.T) {
 			t.Errorf("a span tells a value: %s", text)
 		}
 	}
-	a.waitFor("trace_id=" + callersTrace)
+	a.WaitFor("trace_id=" + callersTrace)
 }
 
 // Without a collector nothing is traced: no id in the log, whatever a caller sends.
@@ -143,9 +143,9 @@ func TestWithoutACollectorNothingIsTraced(t *testing.T) {
 	a := startAdmin(t, newGround(t, nil).settings, "serve")
 	header := map[string]string{"Traceparent": "00-" + callersTrace + "-" + callersSpan + "-01"}
 	a.login("admin", adminPassword).must(http.StatusCreated, http.MethodPost, "/apps", header, map[string]any{"name": "one", "description": ""})
-	a.waitFor("path=/api/v1/apps")
-	if strings.Contains(a.out.String(), "trace_id") {
-		t.Errorf("the log names a trace:\n%s", a.out)
+	a.WaitFor("path=/api/v1/apps")
+	if strings.Contains(a.Out.String(), "trace_id") {
+		t.Errorf("the log names a trace:\n%s", a.Out)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestACollectorThatIsAwayHoldsUpNothing(t *testing.T) {
 	a := startAdmin(t, append(newGround(t, nil).settings, away, "OTEL_BSP_SCHEDULE_DELAY=50", "OTEL_EXPORTER_OTLP_TIMEOUT=500"), "serve")
 	root := a.login("admin", adminPassword)
 	root.people()
-	a.waitFor("traces could not be sent")
+	a.WaitFor("traces could not be sent")
 	root.must(http.StatusOK, http.MethodGet, "/apps", nil, nil)
 	if err := a.interrupt(); err != nil {
 		t.Errorf("the end: %v", err)
