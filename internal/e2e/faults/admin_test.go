@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/store"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 // A server is killed after a save was committed and before it reached Redis: nobody was answered, the save stands with its
@@ -31,7 +33,7 @@ func TestServerKilledBetweenCommitAndPush(t *testing.T) {
 	for times := 0; times < 3; {
 		proxy.LoseRequests(t)
 		testenv.Eventually(t, comeback, "a save is committed that Redis does not have", func() bool { return w.behind(s) })
-		w.servers[0].kill()
+		w.servers[0].Kill()
 		proxy.Heal(t)
 		if w.behind(s) { // else what Redis did not have yet had been under way to it
 			times++
@@ -39,8 +41,8 @@ func TestServerKilledBetweenCommitAndPush(t *testing.T) {
 		if times == 3 {
 			w.edits.stop() // no later edit of the same bucket may bring it
 		}
-		w.servers[0].start()
-		w.servers[0].waitReady()
+		w.servers[0].Start()
+		w.servers[0].WaitReady()
 		if times < 3 {
 			w.goesOn()
 		}
@@ -72,16 +74,16 @@ func TestOneOfTwoServersKilled(t *testing.T) {
 	for i := range 4 {
 		victim := w.servers[i%2]
 		testenv.Eventually(t, comeback, "the person is at the victim", func() bool {
-			if w.person.url() != victim.url {
+			if w.person.here() != w.person.at[i%2] {
 				w.person.goElsewhere()
 			}
-			return w.person.url() == victim.url
+			return w.person.here() == w.person.at[i%2]
 		})
 		w.edits.goOn(t, 10)
-		victim.kill()
+		victim.Kill()
 		w.goesOn()
-		victim.start()
-		victim.waitReady()
+		victim.Start()
+		victim.WaitReady()
 	}
 	w.drained()
 	w.settle(nil)
@@ -92,7 +94,7 @@ func TestOneOfTwoServersKilled(t *testing.T) {
 type balancer struct {
 	t       *testing.T
 	url     string
-	servers []*server
+	servers []*adminenv.Server
 
 	mu    sync.Mutex
 	ready []bool
@@ -102,7 +104,7 @@ type balancer struct {
 
 const probeEvery = 200 * time.Millisecond
 
-func newBalancer(t *testing.T, servers ...*server) *balancer {
+func newBalancer(t *testing.T, servers ...*adminenv.Server) *balancer {
 	t.Helper()
 	b := &balancer{t: t, servers: servers, ready: make([]bool, len(servers))}
 	stopped, probing := make(chan struct{}), sync.WaitGroup{}
@@ -129,7 +131,7 @@ func (b *balancer) probe(i int, stopped <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		ready := b.servers[i].probe("/readyz") == http.StatusOK
+		ready := b.servers[i].Probe("/readyz") == http.StatusOK
 		b.mu.Lock()
 		b.ready[i] = ready
 		b.mu.Unlock()
@@ -146,7 +148,7 @@ func (b *balancer) route(r *httputil.ProxyRequest) {
 			break
 		}
 	}
-	target, err := url.Parse(b.servers[b.next].url)
+	target, err := url.Parse(b.servers[b.next].URL)
 	if err != nil {
 		b.t.Error(err)
 		return
@@ -177,14 +179,16 @@ func TestRollingRestartBehindABalancerLosesNoRequest(t *testing.T) {
 	for range 2 {
 		for _, s := range w.servers {
 			w.edits.goOn(t, 10)
-			s.terminate()
-			testenv.Eventually(t, comeback, "/readyz says no while the listener is open", func() bool { return s.probe("/readyz") == http.StatusServiceUnavailable })
-			if got := s.probe("/healthz"); got != http.StatusOK {
+			s.Signal(syscall.SIGTERM)
+			testenv.Eventually(t, comeback, "/readyz says no while the listener is open", func() bool { return s.Probe("/readyz") == http.StatusServiceUnavailable })
+			if got := s.Probe("/healthz"); got != http.StatusOK {
 				t.Errorf("/healthz says %d while the server drains", got)
 			}
-			s.waitGone()
-			s.start()
-			s.waitReady()
+			if err := s.Wait(comeback); err != nil {
+				t.Errorf("a server that was told to stop ended with %v", err)
+			}
+			s.Start()
+			s.WaitReady()
 		}
 	}
 	w.edits.goOn(t, 10)

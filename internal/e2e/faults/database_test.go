@@ -19,14 +19,14 @@ func TestKilledDatabaseStopsNoApplicationAndLosesNoAnsweredSave(t *testing.T) {
 		database.Stop()
 		w.edits.refused(t, http.StatusServiceUnavailable)
 		for _, s := range w.servers {
-			if got := s.probe("/readyz"); got != http.StatusServiceUnavailable {
+			if got := s.Probe("/readyz"); got != http.StatusServiceUnavailable {
 				t.Errorf("/readyz says %d without a database", got)
 			}
 		}
-		w.load.goOn(t, stream, 100)
+		w.load[stream].IsGranted(t, 100)
 		database.Start(t)
 		for _, s := range w.servers {
-			s.waitReady()
+			s.WaitReady()
 		}
 		w.goesOn()
 	}
@@ -55,17 +55,17 @@ func TestExhaustedConnectionsOfTheDatabaseAreWaitedForAndRecover(t *testing.T) {
 	for i := range crowd {
 		people.Go(func() {
 			a := w.person.call(http.MethodPost, "/apps", 0, map[string]any{"name": nameOf(i), "description": ""})
-			statuses[i] = a.status
+			statuses[i] = a.Status
 		})
 	}
-	testenv.Eventually(t, comeback, "the connections are used up", func() bool { return w.servers[0].probe("/readyz") == http.StatusServiceUnavailable })
-	w.load.goOn(t, stream, 100)
+	testenv.Eventually(t, comeback, "the connections are used up", func() bool { return w.servers[0].Probe("/readyz") == http.StatusServiceUnavailable })
+	w.load[stream].IsGranted(t, 100)
 	people.Wait()
 	must(t, held.Rollback())
-	w.servers[0].waitReady()
+	w.servers[0].WaitReady()
 	w.goesOn()
 	for i, status := range statuses {
-		there := w.person.call(http.MethodGet, "/apps/"+nameOf(i), 0, nil).status == http.StatusOK
+		there := w.person.call(http.MethodGet, "/apps/"+nameOf(i), 0, nil).Status == http.StatusOK
 		if status == http.StatusCreated && !there || status != http.StatusCreated && status != http.StatusServiceUnavailable {
 			t.Errorf("%s: answered %d, there: %v", nameOf(i), status, there)
 		}

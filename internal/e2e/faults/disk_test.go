@@ -16,6 +16,7 @@ import (
 
 	"github.com/headgate/headgate/internal/store"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 // disk is a folder that can be filled: a small file system of its own, or, where none may be mounted, as in a container
@@ -43,12 +44,12 @@ func newDisk(t *testing.T) disk {
 }
 
 // fill leaves the server no room, and returns what makes room again.
-func (d disk) fill(t *testing.T, s *server) (free func()) {
+func (d disk) fill(t *testing.T, s *adminenv.Server) (free func()) {
 	t.Helper()
 	if !d.small {
 		const room = 64 << 10 // far less than the database has already
-		before := limitFiles(t, s.cmd.Process.Pid, room)
-		return func() { limitFiles(t, s.cmd.Process.Pid, before) }
+		before := limitFiles(t, s.PID(), room)
+		return func() { limitFiles(t, s.PID(), before) }
 	}
 	ballast, err := os.Create(filepath.Join(d.dir, "ballast"))
 	must(t, err)
@@ -101,10 +102,10 @@ func TestFullDiskRefusesSavesSaysWhyAndLosesNone(t *testing.T) {
 		free := disk.fill(t, w.servers[0])
 		a := w.edits.refused(t, http.StatusInsufficientStorage)
 		if a.body.Code != "disk_full" || !strings.Contains(a.body.Detail, "nothing was saved") || !strings.Contains(a.body.Detail, "free some space") {
-			t.Errorf("a save on a full disk is answered %s", a.raw)
+			t.Errorf("a save on a full disk is answered %s", a.Raw)
 		}
 		w.person.must(http.StatusOK, http.MethodGet, "/buckets", 0, nil)
-		w.load.goOn(t, stream, 50)
+		w.load[stream].IsGranted(t, 50)
 		free()
 		w.goesOn()
 	}

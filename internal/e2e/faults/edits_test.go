@@ -73,7 +73,7 @@ func (e *edits) run(definitions map[string]map[string]any) {
 func (e *edits) edit(i int, name string, definition map[string]any, base int64) int64 {
 	if base == 0 {
 		a := e.p.call(http.MethodGet, "/buckets/"+name, 0, nil)
-		if a.err != nil || a.status != http.StatusOK {
+		if a.err != nil || a.Status != http.StatusOK {
 			e.p.goElsewhere()
 			return 0
 		}
@@ -91,16 +91,16 @@ func (e *edits) edit(i int, name string, definition map[string]any, base int64) 
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case a.err == nil && a.status == http.StatusOK:
+	case a.err == nil && a.Status == http.StatusOK:
 		s.revision = a.body.Revision
 		e.answered = append(e.answered, s)
 		return s.revision
-	case a.err == nil && a.status == http.StatusPreconditionFailed: // the system raised it, or a save without an answer got through
-	case a.err != nil || a.status == http.StatusServiceUnavailable || a.status == http.StatusInsufficientStorage:
+	case a.err == nil && a.Status == http.StatusPreconditionFailed: // the system raised it, or a save without an answer got through
+	case a.err != nil || a.Status == http.StatusServiceUnavailable || a.Status == http.StatusInsufficientStorage:
 		e.unanswered, e.refusals = append(e.unanswered, s), append(e.refusals, a)
 		e.p.goElsewhere()
 	default:
-		e.wrong = append(e.wrong, fmt.Sprintf("%s: %d %s", s.reason, a.status, a.raw))
+		e.wrong = append(e.wrong, fmt.Sprintf("%s: %d %s", s.reason, a.Status, a.Raw))
 	}
 	return 0
 }
@@ -126,7 +126,7 @@ func (e *edits) refused(t *testing.T, status int) (found answer) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		for ; e.seen < len(e.refusals); e.seen++ {
-			if found = e.refusals[e.seen]; found.status == status {
+			if found = e.refusals[e.seen]; found.Status == status {
 				e.seen = len(e.refusals)
 				return true
 			}

@@ -42,7 +42,7 @@ func failOver(t *testing.T, option string, addrs []string, connect func() redis.
 		database: store.Config{MySQLDSN: dsn}, settings: onServers(dsn, url), connect: connect, own: connect(), deadline: hasty,
 	}, 1)
 	kill()
-	w.load.notices(t, stream)
+	w.load[stream].Notices(t)
 	w.edits.goOn(t, 3)
 	w.goesOn()
 	w.drained()

@@ -39,7 +39,7 @@ func sizeOfFlood(t *testing.T) int {
 func TestTenThousandLoginsAtOnceAreAnsweredInBoundedMemory(t *testing.T) {
 	g, _ := onOwnRedis(t)
 	w := newWorld(t, g.calm(), 1)
-	address := w.servers[0].url[len("http://"):]
+	address := w.servers[0].URL[len("http://"):]
 	connections := make([]net.Conn, sizeOfFlood(t))
 	for i := range connections {
 		from := &net.TCPAddr{IP: net.IPv4(127, 0, byte(1+i/250%4), byte(1+i%250))}
@@ -63,7 +63,7 @@ func TestTenThousandLoginsAtOnceAreAnsweredInBoundedMemory(t *testing.T) {
 	}
 	close(start)
 	people.Wait()
-	_, most := w.servers[0].memory()
+	_, most := w.servers[0].Memory()
 	t.Logf("%d logins at once: %v; the server took %d MB at most", len(connections), statuses, most/1_000_000)
 	for said, n := range statuses {
 		if said != "401" && said != "429, later" {

@@ -8,18 +8,14 @@
 package faults_test
 
 import (
-	"context"
 	"flag"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
-	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
+	"github.com/headgate/headgate/internal/testenv/sdkenv"
 )
 
 const (
@@ -30,17 +26,11 @@ const (
 	atOnce = "5"
 )
 
-// silent keeps go-redis's lines on failing connections, which these tests cause, out of the output.
-type silent struct{}
-
-func (silent) Printf(context.Context, string, ...any) {}
-
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", atOnce); err != nil {
 		panic(err)
 	}
-	redis.SetLogger(silent{})
 	dir, err := os.MkdirTemp("", "headgate-faults-")
 	if err != nil {
 		panic(err)
@@ -49,7 +39,7 @@ func TestMain(m *testing.M) {
 		_ = os.RemoveAll(dir)
 		panic(err)
 	}
-	code := testenv.Main(m)
+	code := sdkenv.Main(m)
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -59,11 +49,7 @@ var admin string
 
 func build(dir string) error {
 	admin = filepath.Join(dir, "admin")
-	cmd := exec.Command("go", "build", "-o", admin, "../../../cmd/admin")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return nil
+	return adminenv.Build(dir, nil, "admin")
 }
 
 func must(t *testing.T, err error) {

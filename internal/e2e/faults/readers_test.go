@@ -40,7 +40,7 @@ func TestClientsThatNeverReadAreDroppedAndHoldUpNobody(t *testing.T) {
 	w.goesOn()
 	testenv.Eventually(t, comeback, "the live streams are ended", func() bool { return openStreams(t, debug) == 0 })
 	testenv.Eventually(t, comeback, "the exports are ended, and one that is read is whole", func() bool { return w.export() == "200, whole" })
-	if _, most := w.servers[0].memory(); most > mostMemory {
+	if _, most := w.servers[0].Memory(); most > mostMemory {
 		t.Errorf("the server took %d MB", most/1_000_000)
 	}
 	w.goesOn()
@@ -76,9 +76,9 @@ func (w *world) neverRead(path string) {
 		}
 		return err
 	}
-	req, err := w.person.request(http.MethodGet, path, nil)
+	req, err := w.person.here().Request(w.Context(), http.MethodGet, path, nil, nil)
 	must(w.T, err)
-	for _, cookie := range w.person.http.Jar.Cookies(req.URL) {
+	for _, cookie := range w.person.here().HTTP.Jar.Cookies(req.URL) {
 		req.AddCookie(cookie)
 	}
 	conn, err := (&net.Dialer{Control: small, Timeout: comeback}).DialContext(w.Context(), "tcp", req.URL.Host)
@@ -90,9 +90,9 @@ func (w *world) neverRead(path string) {
 // export asks for the history, reads it to its end and says in short what came.
 func (w *world) export() string {
 	w.Helper()
-	req, err := w.person.request(http.MethodGet, "/export/changes?format=jsonl", nil)
+	req, err := w.person.here().Request(w.Context(), http.MethodGet, "/export/changes?format=jsonl", nil, nil)
 	must(w.T, err)
-	res, err := w.person.http.Do(req)
+	res, err := w.person.here().HTTP.Do(req)
 	if err != nil {
 		return err.Error()
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/headgate/headgate/internal/store"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 // The buckets of every world. Vault and burst hardly refill, so that what is granted beyond their limit shows.
@@ -95,10 +96,10 @@ func onServers(dsn, url string) []string {
 type world struct {
 	*testing.T
 	ground
-	servers []*server
+	servers []*adminenv.Server
 	person  *person
 	edits   *edits
-	load    *load
+	load    load
 	began   time.Time
 }
 
@@ -107,13 +108,13 @@ func newWorld(t *testing.T, g ground, servers int) *world {
 	t.Helper()
 	w := &world{T: t, ground: g}
 	for range servers {
-		w.servers = append(w.servers, startServer(t, g.settings, g.args...))
+		w.servers = append(w.servers, adminenv.Serve(t, admin, g.settings, append([]string{"serve"}, g.args...)...))
 	}
 	w.populate()
 	w.edits = startEdits(t, w.person, definitions())
 	w.load = startLoad(t, g.connect, g.deadline, vault, burst, stream)
 	w.edits.goOn(t, 10)
-	w.load.goOn(t, stream, 50)
+	w.load[stream].IsGranted(t, 50)
 	return w
 }
 
@@ -134,8 +135,8 @@ func (w *world) drained() {
 	w.Helper()
 	for _, name := range []string{vault, burst} {
 		testenv.Eventually(w, comeback, name+" is empty", func() bool {
-			r := w.load.of(name)
-			return r.granted+r.uncertain >= vaultPermits
+			r := w.load[name].SoFar()
+			return r.Granted+r.Uncertain >= vaultPermits
 		})
 	}
 }
@@ -144,8 +145,8 @@ func (w *world) drained() {
 func (w *world) noticedNothing() {
 	w.Helper()
 	for _, name := range []string{vault, burst, stream} {
-		if r := w.load.of(name); r.unavailable > 0 {
-			w.Errorf("%d calls to %s had no verdict", r.unavailable, name)
+		if r := w.load[name].SoFar(); r.Unavailable > 0 {
+			w.Errorf("%d calls to %s had no verdict: %v", r.Unavailable, name, r.Reasons)
 		}
 	}
 }
@@ -154,5 +155,5 @@ func (w *world) noticedNothing() {
 func (w *world) goesOn() {
 	w.Helper()
 	w.edits.goOn(w.T, 20)
-	w.load.goOn(w.T, stream, 50)
+	w.load[stream].IsGranted(w, 50)
 }

@@ -40,7 +40,7 @@ func Visitor(t testing.TB, url string, transport http.RoundTripper) *Person {
 		t.Cleanup(own.CloseIdleConnections)
 		transport = own
 	}
-	return &Person{API: url + "/api/v1", HTTP: &http.Client{Jar: jar, Transport: transport, Timeout: time.Minute}}
+	return &Person{API: apiOf(url), HTTP: &http.Client{Jar: jar, Transport: transport, Timeout: time.Minute}}
 }
 
 // Login is a Visitor who has logged in.
@@ -50,6 +50,11 @@ func Login(t testing.TB, url string, transport http.RoundTripper, name, password
 	p.Must(t, http.StatusOK, http.MethodPost, "/auth/login", nil, Credentials(name, password))
 	return p
 }
+
+// At is the same person with the same cookies at another server.
+func (p *Person) At(url string) *Person { return &Person{API: apiOf(url), HTTP: p.HTTP} }
+
+func apiOf(url string) string { return url + "/api/v1" }
 
 // Credentials are the body of a login.
 func Credentials(name, password string) map[string]string {
