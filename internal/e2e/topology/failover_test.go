@@ -9,6 +9,7 @@ import (
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/demand"
 )
 
 // fleet is a topology that survives its master.
@@ -48,18 +49,6 @@ func onFleets(t *testing.T, test func(t *testing.T, f fleet)) {
 	})
 }
 
-// comesBack waits until calls are granted or limited by Redis again, and returns how long that took.
-func comesBack(t *testing.T, d *demand) time.Duration {
-	t.Helper()
-	began := time.Now()
-	d.look()
-	testenv.Eventually(t, comeback, "Redis decides again", func() bool {
-		r := d.look()
-		return r.granted+r.limited > 0 && r.unavailable == 0
-	})
-	return time.Since(began)
-}
-
 // Replication is asynchronous, so a replica that takes over may not know of the last permits taken, and grants them
 // once more. The bound: what is lost is at most the state of one bucket, which can never be worth more than a full one.
 // So a failover lets a bucket grant at most max_permits more than its limit allows (max_permits plus the refill since),
@@ -95,27 +84,25 @@ func (f fleet) failUnderLoad(fail, then func(master *testenv.RedisServer)) {
 	const maxPermits = 20_000
 	f.w.install(shared("b", maxPermits, 1, time.Hour)) // hardly any refill, so that excess shows
 	began := time.Now()
-	load := start(t, 8, 4*time.Millisecond, func(int) (client.Decision, error) { return f.w.c.Acquire(t.Context(), "b") })
+	load := demand.Start(t, 8, 4*time.Millisecond, func(int) (client.Decision, error) { return f.w.c.Acquire(t.Context(), "b") })
 	testenv.Eventually(t, comeback, "a good part is granted", func() bool { return maxPermits-f.w.remaining("b") > 500 })
-	load.look()
+	load.Look()
 	master := f.master()
 	fail(master)
-	testenv.Eventually(t, comeback, "policy answers", func() bool { return load.look().unavailable > 0 })
-	t.Logf("Redis decided again %v after policy had begun to answer", comesBack(t, load))
+	testenv.Eventually(t, comeback, "policy answers", func() bool { return load.Look().Unavailable > 0 })
+	t.Logf("Redis decided again %v after policy had begun to answer", load.ComesBack(t))
 	then(master)
-	comesBack(t, load)
-	load.goOn(t, 1000)
-	load.quick(t, hasty)
-
-	r := load.stop()
-	granted := r.granted + f.w.remaining("b") // as if the rest were taken too
+	load.ComesBack(t)
+	load.GoOn(t, 1000)
+	r := load.Quick(t, "b", hasty)
+	granted := r.Granted + f.w.remaining("b") // as if the rest were taken too
 	refill := int64(time.Since(began)/time.Hour) + 1
 	excess := granted - maxPermits
 	t.Logf("%d over the limit of %d; the bound is %d", max(excess, 0), maxPermits, maxPermits+refill)
 	if excess > maxPermits+refill {
 		t.Errorf("a failover granted %d over the limit", excess)
 	}
-	if lost := -excess - r.uncertain; lost > 0 {
+	if lost := -excess - r.Uncertain; lost > 0 {
 		t.Errorf("%d permits were taken and granted to nobody", lost)
 	}
 }
@@ -128,19 +115,18 @@ func TestAPlannedFailoverOfAClusterIsExact(t *testing.T) {
 	const maxPermits = 20_000
 	w.install(shared("b", maxPermits, 1, time.Hour))
 	slot := c.Slot(t, "{b}")
-	load := start(t, 8, 4*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), "b") })
-	load.goOn(t, 1000)
+	load := demand.Start(t, 8, 4*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), "b") })
+	load.GoOn(t, 1000)
 	heir := c.ReplicasOf(t, c.MasterOf(t, slot))[0]
 	if err := c.Admin(heir).ClusterFailover(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	testenv.Eventually(t, comeback, "the replica has taken over", func() bool { return c.MasterOf(t, slot) == heir })
 	testenv.Eventually(t, comeback, "the former master follows it", func() bool { return len(c.ReplicasOf(t, heir)) == 1 })
-	load.goOn(t, 1000)
-	load.quick(t, patient)
-	r := load.stop()
-	if sum := r.granted + w.remaining("b"); sum > maxPermits+1 || sum < maxPermits-r.uncertain {
-		t.Errorf("%d granted and remaining of %d, %d uncertain", sum, maxPermits, r.uncertain)
+	load.GoOn(t, 1000)
+	r := load.Quick(t, "b", patient)
+	if sum := r.Granted + w.remaining("b"); sum > maxPermits+1 || sum < maxPermits-r.Uncertain {
+		t.Errorf("%d granted and remaining of %d, %d uncertain", sum, maxPermits, r.Uncertain)
 	}
 }
 
@@ -197,7 +183,7 @@ func (f fleet) drain(calls int) (granted int) {
 func TestPoliciesAnswerDuringAFailover(t *testing.T) {
 	onFleets(t, func(t *testing.T, f fleet) {
 		const maxPermits = 30
-		tallies := map[string]*tally{bucket.FailOpen: {}, bucket.FailClosed: {}, bucket.FailLocal: {}}
+		tallies := map[string]*demand.Tally{bucket.FailOpen: {}, bucket.FailClosed: {}, bucket.FailLocal: {}}
 		names := map[string]string{}
 		for policy := range tallies {
 			names[policy] = f.near(policy)
@@ -211,16 +197,16 @@ func TestPoliciesAnswerDuringAFailover(t *testing.T) {
 			for range 2 * maxPermits {
 				began := time.Now()
 				d, err := f.w.c.Acquire(t.Context(), names[policy])
-				r.note(d, err, time.Since(began))
+				r.Note(d, err, time.Since(began))
 			}
 		}
-		if r := tallies[bucket.FailOpen]; r.unavailable == 0 || r.allowed != r.unavailable {
+		if r := tallies[bucket.FailOpen]; r.Unavailable == 0 || r.Allowed != r.Unavailable {
 			t.Errorf("open: %+v", *r)
 		}
-		if r := tallies[bucket.FailClosed]; r.unavailable == 0 || r.allowed != 0 {
+		if r := tallies[bucket.FailClosed]; r.Unavailable == 0 || r.Allowed != 0 {
 			t.Errorf("closed: %+v", *r)
 		}
-		if r := tallies[bucket.FailLocal]; r.local == 0 || r.allowed > maxPermits-1 || r.allowed == 0 {
+		if r := tallies[bucket.FailLocal]; r.Local == 0 || r.Allowed > maxPermits-1 || r.Allowed == 0 {
 			t.Errorf("local: %+v", *r)
 		}
 	})

@@ -3,7 +3,6 @@
 package topology_test
 
 import (
-	"context"
 	"log/slog"
 	"os"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/sdkenv"
 )
 
 const (
@@ -29,14 +29,8 @@ const (
 	comeback = 100 * time.Second
 )
 
-// silent keeps go-redis's lines on failing connections, which these tests cause, out of the output.
-type silent struct{}
-
-func (silent) Printf(context.Context, string, ...any) {}
-
 func TestMain(m *testing.M) {
-	redis.SetLogger(silent{})
-	os.Exit(testenv.Main(m))
+	os.Exit(sdkenv.Main(m))
 }
 
 // world is a Redis of some topology with an engine to define buckets, and a client under test.

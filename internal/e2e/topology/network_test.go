@@ -7,18 +7,19 @@ import (
 
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/demand"
 )
 
 // throughProxy connects a client to a server of the test's own over a network that can be harmed, and puts it under
 // load on bucket "b".
-func throughProxy(t *testing.T, maxPermits int64) (w *world, proxy *testenv.NetProxy, load *demand) {
+func throughProxy(t *testing.T, maxPermits int64) (w *world, proxy *testenv.NetProxy, load *demand.Demand) {
 	t.Helper()
 	server := testenv.OwnRedis(t)
 	proxy = testenv.Proxy(t, server.Addr)
 	w = at(t, standalone(t, proxy.Addr), hasty)
 	w.install(shared("b", maxPermits, 1, time.Hour))
-	load = start(t, 10, 2*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), "b") })
-	testenv.Eventually(t, comeback, "Redis decides", func() bool { return load.look().granted > 0 })
+	load = demand.Start(t, 10, 2*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), "b") })
+	testenv.Eventually(t, comeback, "Redis decides", func() bool { return load.Look().Granted > 0 })
 	return w, proxy, load
 }
 
@@ -26,18 +27,18 @@ func throughProxy(t *testing.T, maxPermits int64) (w *world, proxy *testenv.NetP
 func TestASlowNetworkWithinTheDeadlineChangesNoDecision(t *testing.T) {
 	w, proxy, load := throughProxy(t, 50_000)
 	proxy.Delay(t, hasty/6)
-	load.look()
-	var slow tally
+	load.Look()
+	var slow demand.Tally
 	testenv.Eventually(t, comeback, "calls over the slow network", func() bool {
-		r := load.look()
-		slow.granted += r.granted
-		slow.unavailable += r.unavailable
-		return slow.granted > 300
+		r := load.Look()
+		slow.Granted += r.Granted
+		slow.Unavailable += r.Unavailable
+		return slow.Granted > 300
 	})
-	if slow.unavailable > slow.granted/20 { // a busy machine may hold some up
-		t.Errorf("%d calls were unavailable beside %d granted: %v", slow.unavailable, slow.granted, load.stop().reasons)
+	if slow.Unavailable > slow.Granted/20 { // a busy machine may hold some up
+		t.Errorf("%d calls were unavailable beside %d granted: %v", slow.Unavailable, slow.Granted, load.Stop().Reasons)
 	}
-	load.quick(t, hasty)
+	load.Quick(t, "b", hasty)
 	proxy.Heal(t)
 	w.remaining("b")
 }
@@ -64,15 +65,14 @@ func TestNetworkFaultsNeitherHoldCallsNorDoublePermits(t *testing.T) {
 			fault.begin(t, proxy)
 			var harmed int64 // enough that every caller met the fault more than once
 			testenv.Eventually(t, comeback, "policy answers", func() bool {
-				harmed += load.look().unavailable
+				harmed += load.Look().Unavailable
 				return harmed > 100
 			})
 			fault.end(t, proxy)
-			t.Logf("back after %v", comesBack(t, load))
-			load.quick(t, hasty)
-			r := load.stop()
-			if sum := r.granted + w.remaining("b"); sum > maxPermits+1 || sum < maxPermits-r.uncertain {
-				t.Errorf("%d granted and remaining of %d, %d uncertain", sum, maxPermits, r.uncertain)
+			t.Logf("back after %v", load.ComesBack(t))
+			r := load.Quick(t, "b", hasty)
+			if sum := r.Granted + w.remaining("b"); sum > maxPermits+1 || sum < maxPermits-r.Uncertain {
+				t.Errorf("%d granted and remaining of %d, %d uncertain", sum, maxPermits, r.Uncertain)
 			}
 		})
 	}
@@ -94,17 +94,17 @@ func TestOneMasterAwayFromAClusterTakesOnlyItsBucketsWithIt(t *testing.T) {
 			away := c.Masters(t)[0]
 			lost, kept := onAndOff(t, c, away)
 			w.install(shared(lost, 1_000_000, 1000, time.Second), shared(kept, 1_000_000, 1000, time.Second))
-			onLost := start(t, 20, 4*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), lost) })
-			onKept := start(t, 4, 4*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), kept) })
+			onLost := demand.Start(t, 20, 4*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), lost) })
+			onKept := demand.Start(t, 4, 4*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), kept) })
 			fail(t, away)
-			testenv.Eventually(t, comeback, "policy answers for the master that is away", func() bool { return onLost.look().unavailable > 0 })
-			onKept.look()
-			onKept.goOn(t, 1500)
-			r := onKept.look()
-			onLost.quick(t, hasty)
-			onKept.quick(t, hasty)
-			if r.unavailable > r.granted/20 {
-				t.Errorf("with one of three masters away, %d calls on the others were unavailable and %d granted", r.unavailable, r.granted)
+			testenv.Eventually(t, comeback, "policy answers for the master that is away", func() bool { return onLost.Look().Unavailable > 0 })
+			onKept.Look()
+			onKept.GoOn(t, 1500)
+			r := onKept.Look()
+			onLost.Quick(t, "lost", hasty)
+			onKept.Quick(t, "kept", hasty)
+			if r.Unavailable > r.Granted/20 {
+				t.Errorf("with one of three masters away, %d calls on the others were unavailable and %d granted", r.Unavailable, r.Granted)
 			}
 		})
 	}

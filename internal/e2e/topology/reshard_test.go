@@ -8,6 +8,7 @@ import (
 
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/demand"
 )
 
 // other returns a master that a slot is not on.
@@ -32,14 +33,14 @@ func TestReshardingUnderLoadLosesAndDoublesNothing(t *testing.T) {
 	const maxPermits, keys, perKey = 20_000, 200, 100
 	w.install(shared("all", maxPermits, 1, time.Hour), keyed("each", perKey, 1, time.Hour))
 
-	all := start(t, 4, 2*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), "all") })
+	all := demand.Start(t, 4, 2*time.Millisecond, func(int) (client.Decision, error) { return w.c.Acquire(t.Context(), "all") })
 	const callers = 4
 	byKey := make([][]int64, callers) // of each caller
 	turn := make([]int, callers)
 	for i := range byKey {
 		byKey[i] = make([]int64, keys)
 	}
-	each := start(t, callers, 2*time.Millisecond, func(caller int) (client.Decision, error) {
+	each := demand.Start(t, callers, 2*time.Millisecond, func(caller int) (client.Decision, error) {
 		key := turn[caller] % keys
 		turn[caller]++
 		d, err := w.c.Acquire(t.Context(), "each", client.Key(fmt.Sprint("user:", key)))
@@ -48,7 +49,7 @@ func TestReshardingUnderLoadLosesAndDoublesNothing(t *testing.T) {
 		}
 		return d, err
 	})
-	testenv.Eventually(t, comeback, "every key was used", func() bool { return each.look().granted > 0 && w.peekKey(keys-1) < perKey })
+	testenv.Eventually(t, comeback, "every key was used", func() bool { return each.Look().Granted > 0 && w.peekKey(keys-1) < perKey })
 	for range 2 {
 		for _, name := range []string{"{all}", "{each}"} {
 			slot := c.Slot(t, name)
@@ -56,16 +57,13 @@ func TestReshardingUnderLoadLosesAndDoublesNothing(t *testing.T) {
 			c.MigrateSlot(t, slot, from, to)
 		}
 	}
-	all.goOn(t, 500)
-	each.goOn(t, 500)
-	all.quick(t, patient)
-	each.quick(t, patient)
-
-	r := all.stop()
-	if sum := r.granted + w.remaining("all"); sum > maxPermits+1 || sum < maxPermits-r.uncertain {
-		t.Errorf("%d granted and remaining of %d, %d uncertain", sum, maxPermits, r.uncertain)
+	all.GoOn(t, 500)
+	each.GoOn(t, 500)
+	r := all.Quick(t, "all", patient)
+	uncertain := each.Quick(t, "each", patient).Uncertain
+	if sum := r.Granted + w.remaining("all"); sum > maxPermits+1 || sum < maxPermits-r.Uncertain {
+		t.Errorf("%d granted and remaining of %d, %d uncertain", sum, maxPermits, r.Uncertain)
 	}
-	uncertain := each.stop().uncertain
 	for key := range keys {
 		sum := w.peekKey(key)
 		for caller := range callers {
@@ -95,13 +93,13 @@ func TestAHalfMovedBucketNeverDecidesOnHalfOfItsKeys(t *testing.T) {
 	w := at(t, c.Client(t), patient)
 	const keys, perKey = 12, 4
 	w.install(keyed("each", perKey, 1, time.Hour))
-	var r tally
+	var r demand.Tally
 	granted := make([]int, keys)
 	round := func() (decided int) {
 		for key := range keys {
 			began := time.Now()
 			d, err := w.c.Acquire(t.Context(), "each", client.Key(fmt.Sprint("user:", key)))
-			r.note(d, err, time.Since(began))
+			r.Note(d, err, time.Since(began))
 			if d.Outcome != client.Unavailable {
 				decided++
 			}
@@ -122,17 +120,17 @@ func TestAHalfMovedBucketNeverDecidesOnHalfOfItsKeys(t *testing.T) {
 		refused += keys - round()
 	}
 	if decided := round(); decided != keys {
-		t.Errorf("with all keys at the new master %d of %d calls were decided: %v", decided, keys, r.reasons)
+		t.Errorf("with all keys at the new master %d of %d calls were decided: %v", decided, keys, r.Reasons)
 	}
 	m.Finish(t)
 	if decided := round(); decided != keys {
-		t.Errorf("after the migration %d of %d calls were decided: %v", decided, keys, r.reasons)
+		t.Errorf("after the migration %d of %d calls were decided: %v", decided, keys, r.Reasons)
 	}
-	t.Logf("%d calls were refused half way, %v", refused, r.reasons)
-	if refused == 0 || len(r.wrong) > 0 {
-		t.Errorf("%d refused, wrong: %v", refused, r.wrong)
+	t.Logf("%d calls were refused half way, %v", refused, r.Reasons)
+	if refused == 0 || len(r.Wrong) > 0 {
+		t.Errorf("%d refused, wrong: %v", refused, r.Wrong)
 	}
-	for reason := range r.reasons {
+	for reason := range r.Reasons {
 		if !strings.Contains(reason, "TRYAGAIN") {
 			t.Errorf("a call was unavailable because of %s", reason)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/headgate/headgate/client"
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/demand"
 )
 
 // installPolicies defines a bucket of each failure policy, with a limit that these tests don't reach.
@@ -144,7 +145,7 @@ func forgetScripts(t *testing.T, w *world, servers ...*redis.Client) {
 	for i := range buckets {
 		w.install(shared(fmt.Sprint("b", i), maxPermits, 1, time.Minute))
 	}
-	load := start(t, callers, 5*time.Millisecond, func(caller int) (client.Decision, error) {
+	load := demand.Start(t, callers, 5*time.Millisecond, func(caller int) (client.Decision, error) {
 		return w.c.Acquire(t.Context(), fmt.Sprint("b", caller%buckets))
 	})
 	for range 40 {
@@ -153,18 +154,17 @@ func forgetScripts(t *testing.T, w *world, servers ...*redis.Client) {
 				t.Fatal(err)
 			}
 		}
-		load.goOn(t, 50)
+		load.GoOn(t, 50)
 	}
-	load.quick(t, patient)
-	r := load.stop()
-	if r.granted != r.calls {
-		t.Errorf("%d of %d calls were granted: %v", r.granted, r.calls, r.reasons)
+	r := load.Quick(t, "b", patient)
+	if r.Granted != r.Calls {
+		t.Errorf("%d of %d calls were granted: %v", r.Granted, r.Calls, r.Reasons)
 	}
 	var left int64
 	for i := range buckets {
 		left += w.remaining(fmt.Sprint("b", i))
 	}
-	if taken := buckets*maxPermits - left; taken > r.granted || taken < r.granted-buckets {
-		t.Errorf("%d granted, but %d taken", r.granted, taken)
+	if taken := buckets*maxPermits - left; taken > r.Granted || taken < r.Granted-buckets {
+		t.Errorf("%d granted, but %d taken", r.Granted, taken)
 	}
 }
