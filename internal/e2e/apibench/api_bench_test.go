@@ -3,17 +3,12 @@
 package apibench
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -23,6 +18,8 @@ import (
 
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
+	"github.com/headgate/headgate/internal/testenv/bars"
 	"github.com/headgate/headgate/internal/testenv/seed"
 )
 
@@ -45,38 +42,35 @@ const (
 // BenchmarkAPI: people list, search and open buckets at a steady rate, however long the answers take. A request's time
 // counts from when it was due, so that a server that falls behind can't hide it.
 func BenchmarkAPI(b *testing.B) {
-	binary, dsn, server := build(b, "admin"), testenv.MySQL(b), testenv.OwnRedis(b)
+	dir := b.TempDir()
+	must(b, adminenv.Build(dir, nil, "admin"))
+	binary, dsn, server := filepath.Join(dir, "admin"), testenv.MySQL(b), testenv.OwnRedis(b)
 	p, _ := start(b, binary, dsn, server.Addr) // migrates
-	p.stop()
+	p.Kill()
 	b.Logf("seeding %d buckets, %d users and %d changes", buckets, users, changes)
 	hash, err := auth.NewHasher(auth.DefaultHashing).Hash(b.Context(), password)
 	must(b, err)
 	must(b, seed.Fill(b.Context(), dsn, seed.Size{Users: users, Apps: apps, Buckets: buckets, Changes: changes, PasswordHash: hash}))
 
 	p, took := start(b, binary, dsn, server.Addr)
-	logStart(b, "start, Redis empty", took)
+	bars.Took(b, "start, Redis empty", took, barStart)
 	waitForAll(b, server)
-	p.stop()
+	p.Kill()
 	p, took = start(b, binary, dsn, server.Addr)
-	logStart(b, "start, 100,000 buckets in Redis", took)
+	bars.Took(b, "start, 100,000 buckets in Redis", took, barStart)
 
 	readers := []*reader{
 		p.login(b, "admin", "admin", adminPassword),
 		p.login(b, "owner of many", seed.Owner(), password),
 		p.login(b, "viewer of one app", seed.Viewer(), password),
 	}
-	p.load(b, readers, warmUp)
-	counted := p.load(b, readers, loadFor)
+	load(b, readers, warmUp)
+	counted := load(b, readers, loadFor)
 	for _, kind := range slices.Sorted(maps.Keys(counted)) {
 		counted[kind].report(b, kind)
 	}
-	most := p.memory(b, "VmHWM")
-	b.Logf("%-38s %9.0f MB  bar %5d MB  %s", "memory at most", most, barMemory, verdict(most < barMemory))
-}
-
-func logStart(b *testing.B, what string, took time.Duration) {
-	b.Helper()
-	b.Logf("%-38s %9.1f s   bar %5.0f s   %s", what, took.Seconds(), barStart.Seconds(), verdict(took <= barStart))
+	_, most := p.Memory()
+	bars.Most(b, "memory at most", float64(most)/1e6, barMemory, "MB")
 }
 
 // waitForAll waits until the server has brought all buckets to Redis, which it does after it is ready.
@@ -90,35 +84,21 @@ func waitForAll(b *testing.B, server *testenv.RedisServer) {
 		must(b, err)
 		return installed == buckets
 	})
-	b.Logf("%-38s %9.1f s", "all buckets in Redis after that", time.Since(began).Seconds())
+	bars.Told(b, "all buckets in Redis after that", bars.Milliseconds(time.Since(began)), "ms")
 }
 
 // reader is somebody who is logged in, and buckets that he may see.
 type reader struct {
+	*adminenv.Person
 	role  string
-	http  *http.Client
 	names []string
 }
 
 func (p *program) login(b *testing.B, role, name, password string) *reader {
 	b.Helper()
-	jar, err := cookiejar.New(nil)
-	must(b, err)
-	transport := &http.Transport{MaxIdleConnsPerHost: requestsASecond}
-	b.Cleanup(transport.CloseIdleConnections)
-	r := &reader{role: role, http: &http.Client{Jar: jar, Transport: transport, Timeout: time.Minute}}
-	body, err := json.Marshal(map[string]string{"name": name, "password": password})
-	must(b, err)
-	res, err := r.http.Post(p.url+"/api/v1/auth/login", "application/json", bytes.NewReader(body))
-	must(b, err)
-	must(b, res.Body.Close())
-	if res.StatusCode != http.StatusOK {
-		b.Fatalf("login of %s: %d", name, res.StatusCode)
-	}
-	text, err := r.get(b.Context(), p.url+"/api/v1/buckets?limit=200")
-	must(b, err)
+	r := &reader{Person: adminenv.Login(b, p.URL, nil, name, password), role: role}
 	var page struct{ Items []struct{ Name string } }
-	must(b, json.Unmarshal(text, &page))
+	must(b, r.Must(b, http.StatusOK, http.MethodGet, "/buckets?limit=200", nil, nil).Into(&page))
 	for _, one := range page.Items {
 		r.names = append(r.names, one.Name)
 	}
@@ -126,23 +106,6 @@ func (p *program) login(b *testing.B, role, name, password string) *reader {
 		b.Fatalf("%s sees no bucket", name)
 	}
 	return r
-}
-
-func (r *reader) get(ctx context.Context, address string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
-	}
-	res, err := r.http.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %d %s", address, res.StatusCode, text)
-	}
-	return text, err
 }
 
 // questions are what readers ask, of a bucket that they may see.
@@ -164,7 +127,7 @@ type answers struct {
 }
 
 // load asks at the steady rate, and gathers how long each kind of question took for each reader.
-func (p *program) load(b *testing.B, readers []*reader, during time.Duration) map[string]*answers {
+func load(b *testing.B, readers []*reader, during time.Duration) map[string]*answers {
 	b.Helper()
 	counted := map[string]*answers{}
 	var mu sync.Mutex
@@ -177,9 +140,9 @@ func (p *program) load(b *testing.B, readers []*reader, during time.Duration) ma
 		<-time.After(time.Until(due))
 		r := readers[i%len(readers)]
 		q := questions[i/len(readers)%len(questions)]
-		address := p.url + "/api/v1" + q.path(r.names[dice.IntN(len(r.names))])
+		path := q.path(r.names[dice.IntN(len(r.names))])
 		asked.Go(func() {
-			_, err := r.get(b.Context(), address)
+			a, err := r.Ask(b.Context(), http.MethodGet, path, nil, nil)
 			took := time.Since(due)
 			mu.Lock()
 			defer mu.Unlock()
@@ -187,7 +150,7 @@ func (p *program) load(b *testing.B, readers []*reader, during time.Duration) ma
 			if counted[kind] == nil {
 				counted[kind] = &answers{}
 			}
-			if err != nil {
+			if err != nil || a.Status != http.StatusOK {
 				counted[kind].refused++
 				return
 			}
@@ -201,20 +164,7 @@ func (p *program) load(b *testing.B, readers []*reader, during time.Duration) ma
 func (a *answers) report(b *testing.B, kind string) {
 	b.Helper()
 	slices.Sort(a.took)
-	at := func(percent int) time.Duration {
-		if len(a.took) == 0 {
-			return 0
-		}
-		return a.took[len(a.took)*percent/100]
-	}
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	b.Logf("%-42s median %7.1f ms   p99 %7.1f ms   refused %3d   bar %3d ms   %s", kind, ms(at(50)), ms(at(99)), a.refused,
-		barAnswer.Milliseconds(), verdict(at(99) <= barAnswer && a.refused == 0))
-}
-
-func verdict(kept bool) string {
-	if kept {
-		return "kept"
-	}
-	return "MISSED"
+	b.Logf("%-42s median %7.1f ms   p99 %7.1f ms   refused %3d   bar %3d ms   %s", kind,
+		bars.Milliseconds(bars.Percentile(a.took, 50)), bars.Milliseconds(bars.Percentile(a.took, 99)), a.refused,
+		barAnswer.Milliseconds(), bars.Verdict(bars.Percentile(a.took, 99) <= barAnswer && a.refused == 0))
 }

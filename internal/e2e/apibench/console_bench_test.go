@@ -13,6 +13,7 @@ import (
 
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 	"github.com/headgate/headgate/internal/testenv/seed"
 )
 
@@ -30,9 +31,11 @@ const consoleUsers, consoleBuckets, consoleChanges = 500, 10_000, 100_000
 // BenchmarkConsole: the console in Chromium, over a large deployment with live traffic. This makes the ground; web/bench
 // measures, and prints the figures.
 func BenchmarkConsole(b *testing.B) {
-	admin, demo, dsn, redis := build(b, "admin"), build(b, "client-demo"), testenv.MySQL(b), testenv.OwnRedis(b)
+	dir := b.TempDir()
+	must(b, adminenv.Build(dir, nil, "admin", "client-demo"))
+	admin, demo, dsn, redis := filepath.Join(dir, "admin"), filepath.Join(dir, "client-demo"), testenv.MySQL(b), testenv.OwnRedis(b)
 	p, _ := start(b, admin, dsn, redis.Addr) // migrates
-	p.stop()
+	p.Kill()
 	b.Logf("seeding %d buckets, %d apps, %d users and %d changes", consoleBuckets, apps, consoleUsers, consoleChanges)
 	hash, err := auth.NewHasher(auth.DefaultHashing).Hash(b.Context(), password)
 	must(b, err)
@@ -58,7 +61,7 @@ func (p *program) browse(b *testing.B) {
 	b.Helper()
 	root, err := filepath.Abs("../../..")
 	must(b, err)
-	logins, err := json.Marshal(map[string]map[string]string{"admin": {"name": "admin", "password": adminPassword}})
+	logins, err := json.Marshal(map[string]map[string]string{"admin": adminenv.Credentials("admin", adminPassword)})
 	must(b, err)
 	args := []string{"playwright", "test", "--config", "bench/playwright.config.ts"}
 	for part := range strings.SplitSeq(*only, ",") {
@@ -69,7 +72,7 @@ func (p *program) browse(b *testing.B) {
 	cmd := exec.CommandContext(b.Context(), "npx", args...)
 	cmd.Dir = filepath.Join(root, "web")
 	cmd.Env = append(os.Environ(),
-		"HEADGATE_E2E_URL="+p.url, "HEADGATE_E2E_LOGINS="+string(logins), "HEADGATE_BENCH_BUCKET="+watched,
+		"HEADGATE_E2E_URL="+p.URL, "HEADGATE_E2E_LOGINS="+string(logins), "HEADGATE_BENCH_BUCKET="+watched,
 		fmt.Sprintf("HEADGATE_BENCH_LIVE_SECONDS=%.0f", liveFor.Seconds()))
 	if *publish != "" {
 		cmd.Env = append(cmd.Env, "HEADGATE_BENCH_PUBLISH="+filepath.Join(root, *publish, "benchmarks.md"))

@@ -1,9 +1,7 @@
 package apibench
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/headgate/headgate/internal/bucket"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 const (
@@ -25,34 +24,15 @@ const (
 // makeWatched makes the bucket whose chart is measured, and edits it as often as a busy day would.
 func (p *program) makeWatched(b *testing.B, apps []string) {
 	b.Helper()
-	r := p.login(b, "admin", "admin", adminPassword)
+	r := adminenv.Login(b, p.URL, nil, "admin", adminPassword)
 	definition := map[string]any{
 		"name": watched, "apps": apps, "owners": []string{"admin"}, "max_permits": 200, "rate": 100, "period_ms": 1000, "partition": "shared", "reason": "a benchmark",
 	}
-	r.write(b, http.MethodPost, p.url+"/api/v1/buckets", 0, definition)
+	r.Must(b, http.StatusCreated, http.MethodPost, "/buckets", nil, definition)
 	delete(definition, "name")
 	for i := range edits {
 		definition["rate"] = 101 + i
-		r.write(b, http.MethodPut, p.url+"/api/v1/buckets/"+watched, i+1, definition)
-	}
-}
-
-// write sends a definition that is based on a revision.
-func (r *reader) write(b *testing.B, method, address string, revision int, body map[string]any) {
-	b.Helper()
-	text, err := json.Marshal(body)
-	must(b, err)
-	req, err := http.NewRequestWithContext(b.Context(), method, address, bytes.NewReader(text))
-	must(b, err)
-	req.Header.Set("Content-Type", "application/json")
-	if revision > 0 {
-		req.Header.Set("If-Match", strconv.Quote(strconv.Itoa(revision)))
-	}
-	res, err := r.http.Do(req)
-	must(b, err)
-	must(b, res.Body.Close())
-	if res.StatusCode >= http.StatusBadRequest {
-		b.Fatalf("%s %s: %d", method, address, res.StatusCode)
+		r.Must(b, http.StatusOK, http.MethodPut, "/buckets/"+watched, adminenv.Based(int64(i+1)), definition)
 	}
 }
 

@@ -1,14 +1,9 @@
 package syncbench
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/http/cookiejar"
 	"slices"
 	"sync"
 	"testing"
@@ -19,6 +14,8 @@ import (
 	"github.com/headgate/headgate/internal/app"
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
+	"github.com/headgate/headgate/internal/testenv/bars"
 )
 
 const (
@@ -31,8 +28,7 @@ const (
 // editor is an admin who edits over HTTP.
 type editor struct {
 	*testing.B
-	url  string
-	http *http.Client
+	*adminenv.Person
 }
 
 // BenchmarkEdits: people edit at a steady rate, however long the answers take, through a real server; an edit counts as
@@ -41,7 +37,7 @@ func BenchmarkEdits(b *testing.B) {
 	server := testenv.OwnRedis(b)
 	e := startServer(b, server.Addr)
 	for i := range edited {
-		e.call(http.MethodPost, "/buckets", "", map[string]any{"name": name(i), "max_permits": 10, "rate": 10, "reason": "a benchmark"}, http.StatusCreated)
+		e.save(http.MethodPost, "/buckets", 0, map[string]any{"name": name(i), "max_permits": 10, "rate": 10, "reason": "a benchmark"}, http.StatusCreated)
 	}
 	rdb := redis.NewClient(&redis.Options{Addr: server.Addr})
 	b.Cleanup(func() { _ = rdb.Close() })
@@ -64,7 +60,7 @@ func BenchmarkEdits(b *testing.B) {
 			defer locks[n].Unlock()
 			revisions[n]++
 			body := map[string]any{"owners": []string{"admin"}, "max_permits": 10 + i, "rate": 10, "reason": "a benchmark"}
-			synced := e.call(http.MethodPut, "/buckets/"+name(n), fmt.Sprintf("%q", fmt.Sprint(revisions[n])), body, http.StatusOK)
+			synced := e.save(http.MethodPut, "/buckets/"+name(n), revisions[n], body, http.StatusOK)
 			if !synced {
 				testenv.Eventually(b, runTimeout, "the edit arrives", func() bool {
 					found, err := engine.Read(b.Context(), name(n))
@@ -79,8 +75,8 @@ func BenchmarkEdits(b *testing.B) {
 	under.Wait()
 	slices.Sort(took)
 	b.Logf("%d edits, %d a second", len(took), editsASecond)
-	b.Logf("%-45s %8.1f ms", "from asking to being in Redis, median", float64(took[len(took)/2].Microseconds())/1000)
-	bar(b, "from asking to being in Redis, p99", took[len(took)*99/100], 50*time.Millisecond)
+	bars.Told(b, "from asking to being in Redis, median", bars.Milliseconds(bars.Percentile(took, 50)), "ms")
+	bars.Took(b, "from asking to being in Redis, p99", bars.Percentile(took, 99), 50*time.Millisecond)
 	for n := range edited {
 		found, err := engine.Read(b.Context(), name(n))
 		must(b, err)
@@ -90,6 +86,7 @@ func BenchmarkEdits(b *testing.B) {
 	}
 }
 
+// startServer runs a server on a database of its own, and logs its admin in.
 func startServer(b *testing.B, redisAddr string) *editor {
 	b.Helper()
 	port, err := testenv.FreePort()
@@ -99,42 +96,25 @@ func startServer(b *testing.B, redisAddr string) *editor {
 	cfg.MySQLDSN, cfg.RedisURL, cfg.AdminPassword = testenv.MySQL(b), "redis://"+redisAddr+"/0", password
 	a, err := app.New(b.Context(), cfg, slog.New(slog.DiscardHandler))
 	must(b, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { _ = a.Run(ctx) })
-	b.Cleanup(func() { cancel(); running.Wait(); a.Close() })
-	jar, err := cookiejar.New(nil)
-	must(b, err)
-	transport := &http.Transport{MaxIdleConnsPerHost: edited}
-	b.Cleanup(transport.CloseIdleConnections)
-	e := &editor{b, a.URL() + "/api/v1", &http.Client{Jar: jar, Transport: transport, Timeout: 30 * time.Second}}
-	e.call(http.MethodPost, "/auth/login", "", map[string]any{"name": "admin", "password": password}, http.StatusOK)
-	return e
+	adminenv.Run(b, a)
+	return &editor{b, adminenv.Login(b, a.URL(), nil, "admin", password)}
 }
 
-// call sends a request and tells whether the answer says that Redis has what it brought.
-func (e *editor) call(method, path, match string, body map[string]any, want int) (synced bool) {
-	raw, err := json.Marshal(body)
-	must(e.B, err)
-	req, err := http.NewRequestWithContext(e.Context(), method, e.url+path, bytes.NewReader(raw))
-	must(e.B, err)
-	req.Header.Set("Content-Type", "application/json")
-	if match != "" {
-		req.Header.Set("If-Match", match)
+// save sends a bucket and tells whether the answer says that Redis has it. base is the revision that an edit is based on,
+// 0 for none.
+func (e *editor) save(method, path string, base int64, body map[string]any, want int) (synced bool) {
+	var header http.Header
+	if base > 0 {
+		header = adminenv.Based(base)
 	}
-	res, err := e.http.Do(req)
-	if err != nil {
-		e.Errorf("%s %s: %v", method, path, err)
+	a, err := e.Ask(e.Context(), method, path, header, body)
+	if err != nil || a.Status != want {
+		e.Errorf("%s %s: %d %s %v", method, path, a.Status, a.Raw, err)
 		return false
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != want {
-		e.Errorf("%s %s: %d %s %v", method, path, res.StatusCode, text, err)
 	}
 	var told struct {
 		Sync struct{ State string }
 	}
-	_ = json.Unmarshal(text, &told) // another answer says nothing of Redis
+	must(e.B, a.Into(&told))
 	return told.Sync.State == "synced"
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/headgate/headgate/internal/reconcile"
 	"github.com/headgate/headgate/internal/store"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/bars"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
@@ -132,11 +133,11 @@ func BenchmarkManyBuckets(b *testing.B) {
 		must(b, r.Repair(b.Context()))
 		drift = max(drift, time.Since(began))
 	}
-	bar(b, "drift check of 100,000, the slowest of 3", drift, 3*time.Second)
+	bars.Took(b, "drift check of 100,000, the slowest of 3", drift, 3*time.Second)
 	if wrote := d.writes() - before; wrote != 0 {
 		b.Errorf("passes that changed nothing made %d writes", wrote)
 	}
-	b.Logf("%-45s %8d  bar %8d", "writes of 3 passes without a change", d.writes()-before, 0)
+	bars.Most(b, "writes of 3 passes without a change", float64(d.writes()-before), 0, "")
 	d.flushed(r)
 }
 
@@ -151,17 +152,18 @@ func (d *deployment) flushed(r *reconcile.Reconciler) {
 	must(d.B, d.rdb.FlushAll(d.Context()).Err())
 	began := time.Now()
 	testenv.Eventually(d, runTimeout, "the loss is found", func() bool { return !r.Status().LastLoss.IsZero() })
-	bar(d.B, "a flushed Redis is noticed after", time.Since(began), time.Second)
+	bars.Took(d.B, "a flushed Redis is noticed after", time.Since(began), time.Second)
 	testenv.Eventually(d, runTimeout, "all is installed", func() bool { return d.installed() >= many })
-	bar(d.B, "full install of 100,000 after the flush", time.Since(began), 5*time.Second)
+	bars.Took(d.B, "full install of 100,000 after the flush", time.Since(began), 5*time.Second)
 	testenv.Eventually(d, runTimeout, "the pass has ended", func() bool { return r.Status().LastRepair.After(began) })
-	d.Logf("%-45s %8.0f ms", "until the comparison after it has ended", float64(time.Since(began).Milliseconds()))
+	bars.Told(d, "until the comparison after it has ended", bars.Milliseconds(time.Since(began)), "ms")
 	d.wantNoBurst()
 }
 
 // wantNoBurst asks for all permits of some buckets: they hold what has come in since their birth, and no more.
 func (d *deployment) wantNoBurst() {
 	d.Helper()
+	most := 0
 	for id := 1; id <= many; id += many / 100 {
 		found, err := d.engine.Read(d.Context(), name(id))
 		must(d.B, err)
@@ -169,21 +171,12 @@ func (d *deployment) wantNoBurst() {
 		must(d.B, err)
 		reply, err := d.engine.Acquire(d.Context(), bucket.Call{Target: target, Entries: []bucket.Entry{{Permits: 1, Count: 100}}})
 		must(d.B, err)
-		if granted := reply.Results[0].Granted; granted > 1 { // 50 an hour
+		granted := int(reply.Results[0].Granted)
+		if most = max(most, granted); granted > 1 { // 50 an hour
 			d.Errorf("%s granted %d after the flush", name(id), granted)
 		}
 	}
-	d.Logf("%-45s     none", "free burst in 100 of the buckets")
-}
-
-// bar prints a figure beside its bar.
-func bar(b *testing.B, what string, took, most time.Duration) {
-	b.Helper()
-	verdict := "kept"
-	if took > most {
-		verdict = "MISSED"
-	}
-	b.Logf("%-45s %8.1f ms  bar %6.0f ms  %s", what, float64(took.Microseconds())/1000, float64(most.Milliseconds()), verdict)
+	bars.Most(d, "permits at once in 100 of the buckets then", float64(most), 1, "")
 }
 
 func must(b *testing.B, err error) {
