@@ -2,11 +2,9 @@ package app
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -19,6 +17,7 @@ import (
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/store"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 const securityPage = root + "/docs/security.md"
@@ -90,17 +89,11 @@ func TestServerUnderTheDocumentedRightsLeavesASignedHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	stopped := make(chan error, 1)
-	go func() { stopped <- server.Run(ctx) }()
+	stop := adminenv.Run(t, server)
 	for range 8 {
-		logIn(t, server.URL(), "admin", "wrong")
+		guess(t, server.URL())
 	}
 	stop()
-	if err := <-stopped; err != nil {
-		t.Fatal(err)
-	}
-	server.Close()
 	page, err := s.Changes(t.Context(), model.ChangeQuery{Action: model.ActionLoginRefused})
 	if err != nil {
 		t.Fatal(err)
@@ -121,22 +114,12 @@ func TestServerUnderTheDocumentedRightsLeavesASignedHistory(t *testing.T) {
 	}
 }
 
-func logIn(t *testing.T, url, name, password string) {
+// guess tries a wrong password.
+func guess(t *testing.T, url string) {
 	t.Helper()
-	body := strings.NewReader(fmt.Sprintf(`{"name":%q,"password":%q}`, name, password))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/v1/auth/login", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = io.Copy(io.Discard, answer.Body)
-	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusUnauthorized && answer.StatusCode != http.StatusTooManyRequests {
-		t.Fatalf("status %d", answer.StatusCode)
+	a, err := adminenv.Visitor(t, url, nil).Ask(t.Context(), http.MethodPost, "/auth/login", nil, adminenv.Credentials("admin", "wrong"))
+	if err != nil || a.Status != http.StatusUnauthorized && a.Status != http.StatusTooManyRequests {
+		t.Fatalf("status %d, %v", a.Status, err)
 	}
 }
 

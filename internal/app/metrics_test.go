@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/headgate/headgate/internal/telemetry"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 // full is a reading in which nothing is absent.
@@ -118,8 +118,8 @@ func TestFiguresTellWhatHappenedAndStandApart(t *testing.T) {
 	cfg.Listen, cfg.DebugListen, cfg.MySQLDSN = "127.0.0.1:0", "127.0.0.1:0", testenv.MySQL(t)
 	cfg.RedisURL, cfg.RedisPrefix, cfg.AdminPassword = "redis://"+redis+"/0", prefix, "a-password-of-some-length"
 	a := running(t, cfg)
-	logIn(t, a.URL(), "admin", "wrong")
-	enter(t, a.URL(), cfg.AdminPassword)
+	guess(t, a.URL())
+	adminenv.Login(t, a.URL(), nil, "admin", cfg.AdminPassword)
 	metrics := "http://" + a.DebugAddr() + "/metrics"
 	for _, has := range []string{
 		`headgate_logins_total{outcome="ok"} 1`, `headgate_logins_total{outcome="refused"} 1`,
@@ -179,36 +179,8 @@ func running(t *testing.T, cfg Config) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- a.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-		a.Close()
-	})
+	adminenv.Run(t, a)
 	return a
-}
-
-// enter logs the first admin in.
-func enter(t *testing.T, url, password string) {
-	t.Helper()
-	body := strings.NewReader(`{"name":"admin","password":"` + password + `"}`)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/v1/auth/login", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		t.Fatalf("login: %d", res.StatusCode)
-	}
 }
 
 func fetch(t *testing.T, url, token string) (status int, body string) {

@@ -2,11 +2,8 @@ package app
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/http/cookiejar"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +14,7 @@ import (
 	"github.com/headgate/headgate/internal/model"
 	"github.com/headgate/headgate/internal/store"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 const rollupPassword = "a-password-of-some-length"
@@ -28,40 +26,13 @@ func runServer(t *testing.T, cfg Config) (url string, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	stopped := make(chan error, 1)
-	go func() { stopped <- server.Run(ctx) }()
-	over := false
-	stop = func() {
-		if over {
-			return
-		}
-		over = true
-		cancel()
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
-		server.Close()
-	}
-	t.Cleanup(stop)
-	return server.URL(), stop
+	return server.URL(), adminenv.Run(t, server)
 }
 
 // browser is logged in as the first admin.
 func browser(t *testing.T, url string) *http.Client {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &http.Client{Jar: jar}
-	body := strings.NewReader(fmt.Sprintf(`{"name":"admin","password":%q}`, rollupPassword))
-	answer, err := c.Post(url+"/api/v1/auth/login", "application/json", body) //nolint:noctx // a test
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = answer.Body.Close()
-	return c
+	return adminenv.Login(t, url, nil, "admin", rollupPassword).HTTP
 }
 
 func get(t *testing.T, c *http.Client, url string) *http.Response {

@@ -1,99 +1,57 @@
 package app
 
 import (
-	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"io"
 	"log/slog"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
-// certificateFiles is where a test's certificate lies.
-type certificateFiles struct{ cert, key string }
-
-// newPair makes a certificate for loopback that signs itself, in PEM.
-func newPair(t *testing.T, serial int64) (cert, key []byte) {
+// put copies a file over another, as a renewal does.
+func put(t *testing.T, from, to string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	content, err := os.ReadFile(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "headgate test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, &template, &template, private.Public(), private)
-	if err != nil {
+	if err := os.WriteFile(to, content, 0o600); err != nil {
 		t.Fatal(err)
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
-}
-
-func (f certificateFiles) write(t *testing.T, cert, key []byte) {
-	t.Helper()
-	for path, content := range map[string][]byte{f.cert: cert, f.key: key} {
-		if content == nil {
-			continue
-		}
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
-// overTLS runs an embedded server with a certificate of serial number 1.
-func overTLS(t *testing.T, every time.Duration) (a *App, files certificateFiles, log *testenv.Output) {
+// overTLS runs an embedded server with a certificate of an authority of the test's own, and looks for a renewed one so often.
+func overTLS(t *testing.T, every time.Duration) (a *App, ca *testenv.CA, files testenv.CertFiles, log *testenv.Output) {
 	t.Helper()
-	folder := t.TempDir()
-	files, log = certificateFiles{filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")}, &testenv.Output{}
-	cert, key := newPair(t, 1)
-	files.write(t, cert, key)
+	ca, log = testenv.NewCA(t), &testenv.Output{}
+	files = ca.Issue(t, "127.0.0.1")
 	cfg := Defaults()
-	cfg.Embedded, cfg.Demo, cfg.DataDir, cfg.Listen, cfg.EmbeddedRedisListen = true, false, folder, "127.0.0.1:0", "127.0.0.1:0"
-	cfg.AdminPassword, cfg.TLSCertFile, cfg.TLSKeyFile = tlsPassword, files.cert, files.key
+	cfg.Embedded, cfg.Demo, cfg.DataDir, cfg.Listen, cfg.EmbeddedRedisListen = true, false, t.TempDir(), "127.0.0.1:0", "127.0.0.1:0"
+	cfg.AdminPassword, cfg.TLSCertFile, cfg.TLSKeyFile = tlsPassword, files.Cert, files.Key
 	a, err := New(t.Context(), cfg, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.certificates.every = every
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- a.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		a.Close()
-	})
-	return a, files, log
+	adminenv.Run(t, a)
+	return a, ca, files, log
 }
 
 const tlsPassword = "a long winding password"
 
-// serial asks for the certificate that a new connection gets; 0 when there is no connection.
-func serial(a *App, config *tls.Config) int64 {
-	config.InsecureSkipVerify = true // it signs itself; which one it is, is what is asked
+// serial asks for the certificate that a new connection gets, and returns its number; 0 when there is no connection.
+func serial(a *App, ca *testenv.CA, versions ...uint16) int64 {
+	config := &tls.Config{RootCAs: ca.Roots()}
+	if len(versions) > 0 {
+		config.MinVersion, config.MaxVersion = versions[0], versions[0]
+	}
 	conn, err := tls.Dial("tcp", a.listener.Addr().String(), config)
 	if err != nil {
 		return 0
@@ -103,23 +61,23 @@ func serial(a *App, config *tls.Config) int64 {
 }
 
 func TestConsoleIsServedOverTLSWithSecureCookies(t *testing.T) {
-	a, _, _ := overTLS(t, time.Hour)
+	a, ca, _, _ := overTLS(t, time.Hour)
 	if !strings.HasPrefix(a.URL(), "https://") {
 		t.Errorf("URL %s", a.URL())
 	}
-	for version, want := range map[uint16]int64{tls.VersionTLS10: 0, tls.VersionTLS11: 0, tls.VersionTLS12: 1, tls.VersionTLS13: 1} {
-		if got := serial(a, &tls.Config{MinVersion: version, MaxVersion: version}); got != want {
-			t.Errorf("%s: certificate %d, want %d", tls.VersionName(version), got, want)
+	for version, served := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		if got := serial(a, ca, version); (got != 0) != served {
+			t.Errorf("%s: certificate %d, served should be %v", tls.VersionName(version), got, served)
 		}
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}
-	defer client.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL()+"/api/v1/auth/login", strings.NewReader(`{"name":"admin","password":"`+tlsPassword+`"}`))
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.Roots()}, ForceAttemptHTTP2: true}
+	defer transport.CloseIdleConnections()
+	visitor := adminenv.Visitor(t, a.URL(), transport)
+	request, err := visitor.Request(t.Context(), http.MethodPost, "/auth/login", nil, adminenv.Credentials("admin", tlsPassword))
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := client.Do(request)
+	answer, err := visitor.HTTP.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,51 +95,50 @@ func TestConsoleIsServedOverTLSWithSecureCookies(t *testing.T) {
 
 // A renewed certificate serves new connections; a broken or half renewed one changes nothing but the log.
 func TestRenewedCertificateIsServedAndABrokenOneIsNot(t *testing.T) {
-	a, files, log := overTLS(t, 100*time.Millisecond)
-	testenv.Eventually(t, 10*time.Second, "the server answers", func() bool { return serial(a, &tls.Config{}) == 1 })
-
-	cert, key := newPair(t, 2)
-	files.write(t, cert, nil) // the key has not come yet
+	a, ca, files, log := overTLS(t, 100*time.Millisecond)
+	first := serial(a, ca)
+	if first == 0 {
+		t.Fatal("the server serves no certificate")
+	}
+	renewed := ca.Issue(t, "127.0.0.1")
+	put(t, renewed.Cert, files.Cert) // the key has not come yet
 	testenv.Eventually(t, 10*time.Second, "the half renewed pair is logged", func() bool { return strings.Contains(log.String(), "can't be used") })
-	if got := serial(a, &tls.Config{}); got != 1 {
+	if got := serial(a, ca); got != first {
 		t.Errorf("half a renewal serves certificate %d", got)
 	}
-	files.write(t, nil, key)
-	testenv.Eventually(t, 10*time.Second, "the renewed pair is served", func() bool { return serial(a, &tls.Config{}) == 2 })
+	put(t, renewed.Key, files.Key)
+	testenv.Eventually(t, 10*time.Second, "the renewed pair is served", func() bool { return serial(a, ca) > first })
 
-	files.write(t, []byte("no certificate"), nil)
-	testenv.Eventually(t, 10*time.Second, "the broken pair is logged", func() bool { return strings.Count(log.String(), "can't be used") == 2 })
-	if got := serial(a, &tls.Config{}); got != 2 {
+	second, told := serial(a, ca), strings.Count(log.String(), "can't be used")
+	put(t, renewed.Key, files.Cert)
+	testenv.Eventually(t, 10*time.Second, "the broken pair is logged", func() bool { return strings.Count(log.String(), "can't be used") > told })
+	if got := serial(a, ca); got != second {
 		t.Errorf("a broken file serves certificate %d", got)
 	}
 }
 
 func TestHangupReloadsTheCertificateAtOnce(t *testing.T) {
-	a, files, _ := overTLS(t, time.Hour)
-	cert, key := newPair(t, 2)
-	files.write(t, cert, key)
+	a, ca, files, _ := overTLS(t, time.Hour)
+	first := serial(a, ca)
+	ca.IssueInto(t, files, "127.0.0.1")
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	testenv.Eventually(t, 10*time.Second, "the renewed pair is served", func() bool { return serial(a, &tls.Config{}) == 2 })
+	testenv.Eventually(t, 10*time.Second, "the renewed pair is served", func() bool { return serial(a, ca) > first })
 }
 
 func TestBrokenCertificateEndsTheStart(t *testing.T) {
-	folder := t.TempDir()
-	files := certificateFiles{filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")}
-	cert, _ := newPair(t, 1)
-	_, other := newPair(t, 2)
-	for name, pair := range map[string][2][]byte{"no PEM": {[]byte("x"), []byte("y")}, "another's key": {cert, other}} {
-		files.write(t, pair[0], pair[1])
-		if _, err := loadCertificates(files.cert, files.key, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "HEADGATE_TLS_CERT_FILE") {
+	ca, log := testenv.NewCA(t), slog.New(slog.DiscardHandler)
+	files := ca.Issue(t, "127.0.0.1")
+	for name, pair := range map[string]testenv.CertFiles{
+		"no certificate": {Cert: files.Key, Key: files.Key}, "another's key": {Cert: files.Cert, Key: ca.Issue(t).Key}, "a missing file": {Cert: files.Cert + "x", Key: files.Key},
+	} {
+		if _, err := loadCertificates(pair.Cert, pair.Key, log); err == nil || !strings.Contains(err.Error(), "HEADGATE_TLS_CERT_FILE") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := loadCertificates(files.cert+"x", files.key, slog.New(slog.DiscardHandler)); err == nil {
-		t.Error("a missing file is no error")
-	}
 	cfg := Defaults()
-	cfg.Embedded, cfg.TLSCertFile = true, files.cert
+	cfg.Embedded, cfg.TLSCertFile = true, files.Cert
 	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), "belong together") {
 		t.Errorf("a certificate without its key: %v", err)
 	}

@@ -4,7 +4,6 @@ package oidc_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/headgate/headgate/internal/app"
 	"github.com/headgate/headgate/internal/testenv"
+	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
@@ -154,16 +154,7 @@ func (w *world) serve(change ...func(*app.Config)) {
 	}
 	server, err := app.New(w.t.Context(), cfg, newLog(w.log))
 	must(w.t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- server.Run(ctx) }()
-	w.t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			w.t.Errorf("the server ended: %v", err)
-		}
-		server.Close()
-	})
+	adminenv.Run(w.t, server)
 }
 
 func freePort(t *testing.T) int {
