@@ -23,7 +23,7 @@ import (
 func securedSettings(t *testing.T, ca *testenv.CA, console testenv.CertFiles) (settings []string, redisURL string) {
 	t.Helper()
 	mine := ca.Issue(t)
-	redisURL = "rediss://" + testenv.TLSRedis(t, ca) + "/0"
+	redisURL = "rediss://" + testenv.OwnRedis(t, testenv.RedisTLS(t, ca)).Addr + "/0"
 	return []string{
 		"HEADGATE_TLS_CERT_FILE=" + console.Cert, "HEADGATE_TLS_KEY_FILE=" + console.Key, "HEADGATE_ADMIN_PASSWORD=" + adminPassword,
 		"HEADGATE_MYSQL_DSN=" + testenv.TLSMySQL(t, ca), "HEADGATE_MYSQL_CA_FILE=" + ca.File, "HEADGATE_MYSQL_CERT_FILE=" + mine.Cert, "HEADGATE_MYSQL_KEY_FILE=" + mine.Key,
@@ -70,12 +70,8 @@ func TestEveryConnectionCanBeOverTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine := ca.Issue(t)
-	pair, err := tls.LoadX509KeyPair(mine.Cert, mine.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	options.TLSConfig.RootCAs, options.TLSConfig.Certificates = ca.Roots(), []tls.Certificate{pair}
+	mine := ca.ClientConfig(t)
+	options.TLSConfig.RootCAs, options.TLSConfig.Certificates = mine.RootCAs, mine.Certificates
 	rdb := redis.NewUniversalClient(options)
 	defer func() { _ = rdb.Close() }()
 	sdk, err := client.New(rdb, "checkout", client.WithDeadline(5*time.Second))

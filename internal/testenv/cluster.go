@@ -29,6 +29,7 @@ type ClusterOption func(*clusterOptions)
 type clusterOptions struct {
 	masters, replicas int
 	args              []string
+	secured           *redisTLS
 }
 
 // ClusterMasters sets how many masters share the slots; 3 unless set, which is the fewest of which one may die.
@@ -53,7 +54,7 @@ func Cluster(t testing.TB, opts ...ClusterOption) *RedisCluster {
 	c := &RedisCluster{admins: map[*RedisServer]*redis.Client{}}
 	t.Cleanup(c.remove)
 	for range o.masters * (1 + o.replicas) {
-		if err := c.add(o.args); err != nil {
+		if err := c.add(o); err != nil {
 			t.Fatalf("testenv: start a node of a cluster: %v", err)
 		}
 	}
@@ -64,15 +65,15 @@ func Cluster(t testing.TB, opts ...ClusterOption) *RedisCluster {
 }
 
 // add starts one more node, that knows no other yet.
-func (c *RedisCluster) add(args []string) error {
+func (c *RedisCluster) add(o clusterOptions) error {
 	var err error
 	for range 5 { // a port that was free a moment ago may be taken by now
-		s := &RedisServer{args: append([]string{
+		s := &RedisServer{secured: o.secured, args: append([]string{
 			"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
 			"--cluster-node-timeout", fmt.Sprint(clusterNodeTimeout.Milliseconds()),
 			// A replica takes over however old its data are, so that tests can show what that costs.
 			"--cluster-replica-validity-factor", "0",
-		}, args...)}
+		}, o.args...)}
 		if s.port, err = freeBusPort(); err != nil {
 			return err
 		}
@@ -91,7 +92,9 @@ func (c *RedisCluster) add(args []string) error {
 
 // adminOf is a connection to one node itself, for orders and questions; it follows no redirection.
 func adminOf(s *RedisServer) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, ContextTimeoutEnabled: true, ReadTimeout: 10 * time.Second})
+	o := s.secured.options(s.Addr)
+	o.ContextTimeoutEnabled, o.ReadTimeout = true, 10*time.Second
+	return redis.NewClient(o)
 }
 
 // freeBusPort is FreePort for a node of a cluster, which also listens on the port 10000 above.
@@ -131,7 +134,7 @@ func (c *RedisCluster) Addrs() []string {
 // Client connects to the cluster with go-redis's default options. The connection is closed with the test.
 func (c *RedisCluster) Client(t testing.TB) *redis.ClusterClient {
 	t.Helper()
-	rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
+	rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs(), TLSConfig: c.Nodes[0].secured.options("").TLSConfig})
 	t.Cleanup(func() { _ = rdb.Close() })
 	return rdb
 }

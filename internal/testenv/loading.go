@@ -21,8 +21,8 @@ func (s *RedisServer) StartLoading(t testing.TB) {
 		"--key-load-delay", "5000", // µs
 		"--loading-process-events-interval-bytes", "1024", // it answers nothing in between
 	}, usual...)
-	err := s.startUntil(func(addr string) error {
-		switch err := pingRedis(addr); {
+	err := s.startUntil(func() error {
+		switch err := s.ping(); {
 		case redis.HasErrorPrefix(err, "LOADING"):
 			return nil
 		case err == nil:

@@ -77,6 +77,7 @@ type RedisServer struct {
 	port    int
 	args    []string // beside the usual ones, at every start: what makes it a replica or a node of a cluster
 	env     []string // beside the test's own
+	secured *redisTLS
 	process *process
 }
 
@@ -119,10 +120,10 @@ func (s *RedisServer) signal(t testing.TB, sig syscall.Signal) {
 	}
 }
 
-func (s *RedisServer) start() error { return s.startUntil(pingRedis) }
+func (s *RedisServer) start() error { return s.startUntil(s.ping) }
 
-// startUntil starts the server and waits until ready answers nil for its address.
-func (s *RedisServer) startUntil(ready func(addr string) error) error {
+// startUntil starts the server and waits until ready answers nil.
+func (s *RedisServer) startUntil(ready func() error) error {
 	path, ok := lookPath("redis-server", "valkey-server")
 	if !ok {
 		return errors.New(redisMissing)
@@ -140,14 +141,17 @@ func (s *RedisServer) startUntil(ready func(addr string) error) error {
 		}
 		s.Addr = fmt.Sprintf("127.0.0.1:%d", s.port)
 	}
-	args := []string{"--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--dir", s.Dir,
+	args := []string{"--bind", "127.0.0.1", "--dir", s.Dir,
 		"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction", "--repl-diskless-sync-delay", "0"}
+	for _, setting := range s.secured.settings(fmt.Sprint(s.port)) {
+		args = append(args, "--"+setting[0], setting[1])
+	}
 	p, err := startProcessIn(s.env, path, append(args, s.args...)...)
 	if err != nil {
 		return err
 	}
 	s.process = p
-	return p.waitReady(20*time.Second, func() error { return ready(s.Addr) })
+	return p.waitReady(20*time.Second, ready)
 }
 
 func (s *RedisServer) remove() {
@@ -155,10 +159,14 @@ func (s *RedisServer) remove() {
 	_ = os.RemoveAll(s.Dir)
 }
 
-func pingRedis(addr string) error {
+func (s *RedisServer) ping() error { return ping(s.secured.options(s.Addr)) }
+
+func pingRedis(addr string) error { return ping(&redis.Options{Addr: addr, MaxRetries: -1}) }
+
+func ping(o *redis.Options) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	rdb := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	rdb := redis.NewClient(o)
 	defer func() { _ = rdb.Close() }()
 	return rdb.Ping(ctx).Err()
 }

@@ -25,7 +25,7 @@ func Replica(t testing.TB, master *RedisServer) *RedisServer {
 }
 
 func startReplica(master *RedisServer) (*RedisServer, error) {
-	s := &RedisServer{args: []string{"--replicaof", fmt.Sprintf("127.0.0.1 %d", master.port)}}
+	s := &RedisServer{secured: master.secured, args: []string{"--replicaof", fmt.Sprintf("127.0.0.1 %d", master.port)}}
 	if err := s.start(); err != nil {
 		return nil, err
 	}

@@ -35,15 +35,17 @@ type RedisSentinel struct {
 type sentinel struct {
 	addr, dir, id string
 	port          int
+	secured       *redisTLS
 	process       *process
 }
 
-// Sentinel starts them for this test alone, and returns once the sentinels agree and the replicas follow.
-func Sentinel(t testing.TB) *RedisSentinel {
+// Sentinel starts them for this test alone, and returns once the sentinels agree and the replicas follow. With RedisTLS the
+// sentinels speak TLS alone too.
+func Sentinel(t testing.TB, opts ...RedisOption) *RedisSentinel {
 	t.Helper()
 	r := &RedisSentinel{}
 	t.Cleanup(r.remove)
-	r.Nodes = append(r.Nodes, OwnRedis(t))
+	r.Nodes = append(r.Nodes, OwnRedis(t, opts...))
 	for range 2 {
 		r.Nodes = append(r.Nodes, Replica(t, r.Nodes[0]))
 	}
@@ -68,7 +70,7 @@ func (r *RedisSentinel) watch(n int) error {
 		if _, err := rand.Read(id); err != nil {
 			return err
 		}
-		r.sentinels = append(r.sentinels, &sentinel{addr: fmt.Sprintf("127.0.0.1:%d", port), dir: dir, id: hex.EncodeToString(id), port: port})
+		r.sentinels = append(r.sentinels, &sentinel{addr: fmt.Sprintf("127.0.0.1:%d", port), dir: dir, id: hex.EncodeToString(id), port: port, secured: r.Nodes[0].secured})
 	}
 	for _, s := range r.sentinels {
 		if err := r.start(s); err != nil {
@@ -89,7 +91,10 @@ func (r *RedisSentinel) start(s *sentinel) error {
 		return errors.New(redisMissing)
 	}
 	var conf strings.Builder
-	fmt.Fprintf(&conf, "port %d\nbind 127.0.0.1\ndir %s\nsentinel myid %s\n", s.port, s.dir, s.id)
+	for _, setting := range s.secured.settings(fmt.Sprint(s.port)) {
+		fmt.Fprintf(&conf, "%s %s\n", setting[0], setting[1])
+	}
+	fmt.Fprintf(&conf, "bind 127.0.0.1\ndir %s\nsentinel myid %s\n", s.dir, s.id)
 	fmt.Fprintf(&conf, "sentinel monitor %s 127.0.0.1 %d 2\n", SentinelMaster, r.Nodes[0].port)
 	fmt.Fprintf(&conf, "sentinel down-after-milliseconds %s %d\n", SentinelMaster, sentinelDownAfter.Milliseconds())
 	fmt.Fprintf(&conf, "sentinel failover-timeout %s 3000\nsentinel parallel-syncs %s 2\n", SentinelMaster, SentinelMaster)
@@ -110,12 +115,12 @@ func (r *RedisSentinel) start(s *sentinel) error {
 		return err
 	}
 	s.process = p
-	return p.waitReady(20*time.Second, func() error { return pingRedis(s.addr) })
+	return p.waitReady(20*time.Second, func() error { return ping(s.secured.options(s.addr)) })
 }
 
 // agrees is nil once this sentinel sees enough of the others, and all replicas following the master.
 func (s *sentinel) agrees(ctx context.Context) error {
-	rdb := redis.NewSentinelClient(&redis.Options{Addr: s.addr, MaxRetries: -1})
+	rdb := redis.NewSentinelClient(s.secured.options(s.addr))
 	defer func() { _ = rdb.Close() }()
 	if err := rdb.CkQuorum(ctx, SentinelMaster).Err(); err != nil {
 		return err
@@ -157,7 +162,9 @@ func (r *RedisSentinel) SentinelAddrs() []string {
 // closed with the test.
 func (r *RedisSentinel) Client(t testing.TB) *redis.Client {
 	t.Helper()
-	rdb := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: SentinelMaster, SentinelAddrs: r.SentinelAddrs()})
+	rdb := redis.NewFailoverClient(&redis.FailoverOptions{
+		MasterName: SentinelMaster, SentinelAddrs: r.SentinelAddrs(), TLSConfig: r.Nodes[0].secured.options("").TLSConfig,
+	})
 	t.Cleanup(func() { _ = rdb.Close() })
 	return rdb
 }
@@ -166,7 +173,7 @@ func (r *RedisSentinel) Client(t testing.TB) *redis.Client {
 // promoted.
 func (r *RedisSentinel) Master(t testing.TB) *RedisServer {
 	t.Helper()
-	rdb := redis.NewSentinelClient(&redis.Options{Addr: r.sentinels[0].addr})
+	rdb := redis.NewSentinelClient(r.sentinels[0].secured.options(r.sentinels[0].addr))
 	defer func() { _ = rdb.Close() }()
 	addr, err := rdb.GetMasterAddrByName(t.Context(), SentinelMaster).Result()
 	if err != nil || len(addr) != 2 {

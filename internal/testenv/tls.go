@@ -4,7 +4,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"database/sql"
@@ -18,7 +17,6 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/redis/go-redis/v9"
 )
 
 // CA is a certificate authority of one test's own.
@@ -112,37 +110,6 @@ func writePEM(t testing.TB, path, kind string, der []byte) {
 	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// TLSRedis starts a redis-server that speaks TLS alone, and to none without a certificate of the authority.
-func TLSRedis(t testing.TB, ca *CA) (addr string) {
-	t.Helper()
-	path, ok := lookPath("redis-server", "valkey-server")
-	if !ok {
-		t.Fatal("testenv: " + redisMissing)
-	}
-	port, err := FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := ca.Issue(t, "127.0.0.1")
-	p, err := startProcess(path, "--port", "0", "--tls-port", fmt.Sprint(port), "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "",
-		"--tls-cert-file", own.Cert, "--tls-key-file", own.Key, "--tls-ca-cert-file", ca.File, "--tls-auth-clients", "yes", "--maxmemory-policy", "noeviction")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.kill)
-	addr = fmt.Sprintf("127.0.0.1:%d", port)
-	mine, err := tls.LoadX509KeyPair(own.Cert, own.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rdb := redis.NewClient(&redis.Options{Addr: addr, TLSConfig: &tls.Config{RootCAs: ca.Roots(), Certificates: []tls.Certificate{mine}}})
-	defer func() { _ = rdb.Close() }()
-	if err := p.waitReady(20*time.Second, func() error { return rdb.Ping(t.Context()).Err() }); err != nil {
-		t.Fatalf("testenv: %v", err)
-	}
-	return addr
 }
 
 // TLSMySQL starts a database server and returns the DSN of an empty database, as a user who is let in over TLS with a
