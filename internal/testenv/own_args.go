@@ -10,12 +10,5 @@ func RedisArgs(args ...string) RedisOption {
 // OwnMySQLWith is OwnMySQL with further arguments on the command line of the server.
 func OwnMySQLWith(t testing.TB, args ...string) *MySQLServer {
 	t.Helper()
-	s, err := newMySQL(append([]string{"--innodb-flush-log-at-trx-commit=0"}, args...)...)
-	if s != nil {
-		t.Cleanup(s.remove)
-	}
-	if err != nil {
-		t.Fatalf("testenv: %v", err)
-	}
-	return s
+	return OwnMySQLIn(t, "", append([]string{"--innodb-flush-log-at-trx-commit=0"}, args...)...)
 }

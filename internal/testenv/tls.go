@@ -117,13 +117,7 @@ func writePEM(t testing.TB, path, kind string, der []byte) {
 func TLSMySQL(t testing.TB, ca *CA) (dsn string) {
 	t.Helper()
 	own := ca.Issue(t, "127.0.0.1")
-	s, err := newMySQL("--innodb-flush-log-at-trx-commit=0", "--ssl-ca="+ca.File, "--ssl-cert="+own.Cert, "--ssl-key="+own.Key)
-	if s != nil {
-		t.Cleanup(s.remove)
-	}
-	if err != nil {
-		t.Fatalf("testenv: %v", err)
-	}
+	s := OwnMySQLWith(t, "--ssl-ca="+ca.File, "--ssl-cert="+own.Cert, "--ssl-key="+own.Key)
 	cfg, err := mysql.ParseDSN(s.Database(t))
 	if err != nil {
 		t.Fatal(err)

@@ -65,6 +65,37 @@ func (w *world) behind(s *store.Store) bool {
 	})
 }
 
+// A server is killed with a save committed that Redis does not have, and stays away: another one brings it, by the outbox.
+func TestAnotherServerBringsWhatAKilledOneLeft(t *testing.T) {
+	t.Parallel()
+	redis := testenv.OwnRedis(t)
+	dsn, proxy := testenv.MySQL(t), testenv.Proxy(t, redis.Addr)
+	g := onRedis(t, dsn, redis.Addr, redis.Addr)
+	direct := g.settings
+	g.settings = onServers(dsn, "redis://"+proxy.Addr)
+	w := newWorld(t, g.calm(), 1)
+	adminenv.Serve(t, admin, direct, "serve") // which nobody edits through
+	s, err := store.Open(t.Context(), g.database)
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	for left := false; !left; {
+		proxy.LoseRequests(t)
+		testenv.Eventually(t, comeback, "a save is committed that Redis does not have", func() bool { return w.behind(s) })
+		w.servers[0].Kill()
+		if left = w.behind(s); left { // else the other one was quicker
+			break
+		}
+		proxy.Heal(t)
+		w.servers[0].Start()
+		w.servers[0].WaitReady()
+		w.edits.goOn(t, 5)
+	}
+	testenv.Eventually(t, comeback, "the other server has brought it", func() bool { return !w.behind(s) })
+	w.drained()
+	w.settle(nil)
+	w.noticedNothing()
+}
+
 // One of two servers is killed while people edit: the other goes on, whatever the first was in the middle of, and applications
 // notice nothing.
 func TestOneOfTwoServersKilled(t *testing.T) {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/headgate/headgate/internal/store"
 	"github.com/headgate/headgate/internal/testenv"
-	"github.com/headgate/headgate/internal/testenv/adminenv"
 )
 
 // disk is a folder that can be filled: a small file system of its own, or, where none may be mounted, as in a container
@@ -27,10 +26,10 @@ type disk struct {
 	small bool
 }
 
-func newDisk(t *testing.T) disk {
+func newDisk(t *testing.T, megabytes int) disk {
 	t.Helper()
 	dir := t.TempDir()
-	const size = "size=8m,mode=0777"
+	size := fmt.Sprintf("size=%dm,mode=0777", megabytes)
 	if syscall.Mount("tmpfs", dir, "tmpfs", 0, size) == nil {
 		t.Cleanup(func() { must(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
 		return disk{dir, true}
@@ -43,13 +42,13 @@ func newDisk(t *testing.T) disk {
 	return disk{dir, false}
 }
 
-// fill leaves the server no room, and returns what makes room again.
-func (d disk) fill(t *testing.T, s *adminenv.Server) (free func()) {
+// fill leaves the process that has the database no room, and returns what makes room again.
+func (d disk) fill(t *testing.T, pid int) (free func()) {
 	t.Helper()
 	if !d.small {
 		const room = 64 << 10 // far less than the database has already
-		before := limitFiles(t, s.PID(), room)
-		return func() { limitFiles(t, s.PID(), before) }
+		before := limitFiles(t, pid, room)
+		return func() { limitFiles(t, pid, before) }
 	}
 	ballast, err := os.Create(filepath.Join(d.dir, "ballast"))
 	must(t, err)
@@ -84,7 +83,7 @@ func prlimit(pid int, set, get *syscall.Rlimit) error {
 // notice nothing, and once there is room again everything goes on without a restart.
 func TestFullDiskRefusesSavesSaysWhyAndLosesNone(t *testing.T) {
 	t.Parallel()
-	disk := newDisk(t)
+	disk := newDisk(t, 8)
 	port, err := testenv.FreePort()
 	must(t, err)
 	addr := fmt.Sprintf("127.0.0.1:%d", port)
@@ -98,8 +97,15 @@ func TestFullDiskRefusesSavesSaysWhyAndLosesNone(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = g.own.Close() })
 	w := newWorld(t, g, 1)
+	w.isFull(func() (free func()) { return disk.fill(t, w.servers[0].PID()) })
+}
+
+// isFull fills the disk of the database twice and settles.
+func (w *world) isFull(fill func() (free func())) {
+	w.Helper()
+	t := w.T
 	for range 2 {
-		free := disk.fill(t, w.servers[0])
+		free := fill()
 		a := w.edits.refused(t, http.StatusInsufficientStorage)
 		if a.body.Code != "disk_full" || !strings.Contains(a.body.Detail, "nothing was saved") || !strings.Contains(a.body.Detail, "free some space") {
 			t.Errorf("a save on a full disk is answered %s", a.Raw)
@@ -112,4 +118,16 @@ func TestFullDiskRefusesSavesSaysWhyAndLosesNone(t *testing.T) {
 	w.drained()
 	w.settle(nil)
 	w.noticedNothing()
+}
+
+// The disk of the database server is full: the same holds for MariaDB and MySQL.
+func TestFullDiskOfTheDatabaseServerRefusesSavesSaysWhyAndLosesNone(t *testing.T) {
+	t.Parallel()
+	disk := newDisk(t, 200)
+	if !disk.small {
+		t.Fatal("a database server needs a small disk, to be mounted as root or by sudo without a password")
+	}
+	database, redis := testenv.OwnMySQLIn(t, disk.dir), testenv.OwnRedis(t)
+	w := newWorld(t, onRedis(t, database.Database(t), redis.Addr, redis.Addr).calm(), 1)
+	w.isFull(func() (free func()) { return disk.fill(t, 0) })
 }

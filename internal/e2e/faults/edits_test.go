@@ -30,10 +30,12 @@ type edits struct {
 
 	mu         sync.Mutex
 	answered   []save
-	unanswered []save   // it is open whether they are saved
-	refusals   []answer // to the unanswered, if there were any
-	seen       int      // how many of those a test has looked at
-	wrong      []string // answers that no fault here may cause
+	pending    int           // of the answered: Redis did not have them yet
+	longest    time.Duration // of the answered, since a test last looked
+	unanswered []save        // it is open whether they are saved
+	refusals   []answer      // to the unanswered, if there were any
+	seen       int           // how many of those a test has looked at
+	wrong      []string      // answers that no fault here may cause
 }
 
 // serial numbers the edits of all people, so that no reason stands twice.
@@ -86,7 +88,9 @@ func (e *edits) edit(i int, name string, definition map[string]any, base int64) 
 		body["max_permits"] = s.maxPermits
 	}
 	body["description"], body["reason"] = s.reason, s.reason
+	began := time.Now()
 	a := e.p.call(http.MethodPut, "/buckets/"+name, base, body)
+	took := time.Since(began)
 
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -94,6 +98,10 @@ func (e *edits) edit(i int, name string, definition map[string]any, base int64) 
 	case a.err == nil && a.Status == http.StatusOK:
 		s.revision = a.body.Revision
 		e.answered = append(e.answered, s)
+		e.longest = max(e.longest, took)
+		if a.body.Sync.State == "pending" {
+			e.pending++
+		}
 		return s.revision
 	case a.err == nil && a.Status == http.StatusPreconditionFailed: // the system raised it, or a save without an answer got through
 	case a.err != nil || a.Status == http.StatusServiceUnavailable || a.Status == http.StatusInsufficientStorage:
@@ -117,6 +125,28 @@ func (e *edits) goOn(t *testing.T, more int) {
 	t.Helper()
 	target := e.count() + more
 	testenv.Eventually(t, comeback, "people can edit", func() bool { return e.count() >= target })
+}
+
+// pendingOn waits until so many more saves are answered as pending, and fails the test when one of those answered meanwhile
+// took longer than a push may, on a machine that is busy with something else.
+func (e *edits) pendingOn(t *testing.T, more int) {
+	t.Helper()
+	const longest = 2*time.Second + 3*time.Second
+	e.mu.Lock()
+	target := e.pending + more
+	e.longest = 0
+	e.mu.Unlock()
+	testenv.Eventually(t, comeback, "saves are answered as pending", func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.pending >= target
+	})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t.Logf("with Redis away a save took %v at most", e.longest.Round(time.Millisecond))
+	if e.longest > longest {
+		t.Errorf("with Redis away a save took %v", e.longest)
+	}
 }
 
 // refused waits until a save is answered with a status, after the last one that was waited for, and returns that answer.

@@ -40,11 +40,15 @@ func failOver(t *testing.T, option string, addrs []string, connect func() redis.
 	}
 	w := newWorld(t, ground{
 		database: store.Config{MySQLDSN: dsn}, settings: onServers(dsn, url), connect: connect, own: connect(), deadline: hasty,
-	}, 1)
+	}.comparing(), 1)
+	before := w.generation(stream)
 	kill()
 	w.load[stream].Notices(t)
 	w.edits.goOn(t, 3)
 	w.goesOn()
 	w.drained()
 	w.settle(excess{vault: 1, burst: 1, stream: 1})
+	if after := w.generation(stream); after != before {
+		t.Errorf("the failover counted as a loss of data: generation %d after %d", after, before)
+	}
 }

@@ -21,7 +21,7 @@ const (
 	stream = "stream" // refills quickly: it tells whether anything is granted at all
 	notes  = 3        // buckets that nobody asks for, and whose limits are edited all the time
 
-	vaultPermits  = 150
+	vaultPermits  = 600 // some seconds of demand, so that most faults begin before the last of them is granted
 	streamPermits = 20
 	streamRate    = 100 // a second; its callers ask for twice as much
 )
@@ -85,11 +85,19 @@ func (g ground) calm() ground {
 	return g
 }
 
-// onServers are the settings of a server on a database and a Redis.
+// onServers are the settings of a server on a database and a Redis. They leave no comparison of everything to mend what the
+// outbox and the marks of Redis are there for.
 func onServers(dsn, url string) []string {
 	return []string{
-		"HEADGATE_MYSQL_DSN=" + dsn, "HEADGATE_REDIS_URL=" + url, "HEADGATE_ADMIN_PASSWORD=" + adminPassword, "HEADGATE_REPAIR_INTERVAL=1s",
+		"HEADGATE_MYSQL_DSN=" + dsn, "HEADGATE_REDIS_URL=" + url, "HEADGATE_ADMIN_PASSWORD=" + adminPassword, "HEADGATE_REPAIR_INTERVAL=1h",
 	}
+}
+
+// comparing is the ground for faults that only a comparison of everything finds: what Redis lost of a single bucket, and what
+// a replica had not seen.
+func (g ground) comparing() ground {
+	g.settings = append(g.settings, "HEADGATE_REPAIR_INTERVAL=1s")
+	return g
 }
 
 // world is a ground with admin servers, a person who edits, and applications under load.
