@@ -28,7 +28,9 @@ type disk struct {
 
 func newDisk(t *testing.T, megabytes int) disk {
 	t.Helper()
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "disk-") // a short path, for sockets in it
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	size := fmt.Sprintf("size=%dm,mode=0777", megabytes)
 	if syscall.Mount("tmpfs", dir, "tmpfs", 0, size) == nil {
 		t.Cleanup(func() { must(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
