@@ -60,9 +60,10 @@ func (s *MySQLServer) Database(t testing.TB) string {
 // Stop kills the server with SIGKILL, as a crash would.
 func (s *MySQLServer) Stop() { s.process.kill() }
 
-// Start starts the server again on the same port and data.
-func (s *MySQLServer) Start(t testing.TB) {
+// Start starts the server again on the same port and data, with further arguments from now on.
+func (s *MySQLServer) Start(t testing.TB, more ...string) {
 	t.Helper()
+	s.args = append(s.args, more...)
 	if err := s.start(); err != nil {
 		t.Fatalf("testenv: start the database server again: %v", err)
 	}
