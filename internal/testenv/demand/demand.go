@@ -132,6 +132,13 @@ func (d *Demand) ComesBack(t testing.TB) time.Duration {
 	return time.Since(began)
 }
 
+// Late is the most by which this process woke up late so far: what the machine adds to any wait.
+func (d *Demand) Late() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.late
+}
+
 // Stop ends the calling and returns what came of all calls.
 func (d *Demand) Stop() Tally {
 	d.once.Do(func() { close(d.stopped) })
@@ -144,8 +151,9 @@ func (d *Demand) Stop() Tally {
 func (d *Demand) Quick(t testing.TB, what string, deadline time.Duration) Tally {
 	t.Helper()
 	r := d.Stop()
-	if most := deadline + scheduling + wake*d.late; r.Longest > most {
-		t.Errorf("a call to %s took %v with a deadline of %v (the machine woke up %v late)", what, r.Longest, deadline, d.late)
+	late := d.Late()
+	if most := deadline + scheduling + wake*late; r.Longest > most {
+		t.Errorf("a call to %s took %v with a deadline of %v (the machine woke up %v late)", what, r.Longest, deadline, late)
 	}
 	for i, wrong := range r.Wrong {
 		if i < 5 {
@@ -153,6 +161,6 @@ func (d *Demand) Quick(t testing.TB, what string, deadline time.Duration) Tally 
 		}
 	}
 	t.Logf("%s: %d calls: %d granted, %d limited, %d local, %d unavailable (%d uncertain); longest %v, machine late by %v; %v", what,
-		r.Calls, r.Granted, r.Limited, r.Local, r.Unavailable, r.Uncertain, r.Longest.Round(time.Millisecond), d.late.Round(time.Millisecond), r.Reasons)
+		r.Calls, r.Granted, r.Limited, r.Local, r.Unavailable, r.Uncertain, r.Longest.Round(time.Millisecond), late.Round(time.Millisecond), r.Reasons)
 	return r
 }
