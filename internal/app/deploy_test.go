@@ -1,7 +1,11 @@
 package app
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,5 +29,41 @@ func TestDeploymentFilesKnowTheSettings(t *testing.T) {
 		if variable[1] != "HEADGATE_VERSION" && !strings.Contains(example, "\n"+variable[1]+"=") {
 			t.Errorf("deploy/compose/example.env has no %s", variable[1])
 		}
+	}
+}
+
+// The image builds the console without its browser tests and benchmarks, so nothing else of it may import what is in them.
+func TestImageLeavesOutOnlyWhatTheConsoleDoesNotNeed(t *testing.T) {
+	var left []string
+	for line := range strings.Lines(read(t, ".dockerignore")) {
+		if folder, ok := strings.CutPrefix(strings.TrimSpace(line), "web/"); ok {
+			left = append(left, filepath.Join(root, "web", folder))
+		}
+	}
+	isLeft := func(path string) bool {
+		return slices.ContainsFunc(left, func(folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
+	}
+	imports := regexp.MustCompile(`(?:from|import) '(\.{1,2}/[^']+)'`)
+	looked := 0
+	err := filepath.WalkDir(filepath.Join(root, "web"), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || isLeft(path)):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, ".ts") && !strings.HasSuffix(path, ".tsx"):
+			return nil
+		}
+		looked++
+		text, err := os.ReadFile(path)
+		for _, found := range imports.FindAllStringSubmatch(string(text), -1) {
+			if isLeft(filepath.Join(filepath.Dir(path), found[1])) {
+				t.Errorf("%s imports %s, which .dockerignore keeps from the image's build", path, found[1])
+			}
+		}
+		return err
+	})
+	if err != nil || looked < 50 {
+		t.Fatalf("looked at %d files: %v", looked, err)
 	}
 }
