@@ -66,28 +66,18 @@ func Cluster(t testing.TB, opts ...ClusterOption) *RedisCluster {
 
 // add starts one more node, that knows no other yet.
 func (c *RedisCluster) add(o clusterOptions) error {
-	var err error
-	for range 5 { // a port that was free a moment ago may be taken by now
-		s := &RedisServer{secured: o.secured, args: append([]string{
-			"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
-			"--cluster-node-timeout", fmt.Sprint(clusterNodeTimeout.Milliseconds()),
-			// A replica takes over however old its data are, so that tests can show what that costs.
-			"--cluster-replica-validity-factor", "0",
-		}, o.args...)}
-		if s.port, err = freeBusPort(); err != nil {
-			return err
-		}
-		if err = s.start(); err == nil {
-			c.Nodes = append(c.Nodes, s)
-			c.admins[s] = adminOf(s)
-			return nil
-		}
-		if s.process == nil {
-			return err // not a matter of ports
-		}
-		s.remove()
+	s := &RedisServer{secured: o.secured, args: append([]string{
+		"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+		"--cluster-node-timeout", fmt.Sprint(clusterNodeTimeout.Milliseconds()),
+		// A replica takes over however old its data are, so that tests can show what that costs.
+		"--cluster-replica-validity-factor", "0",
+	}, o.args...)}
+	if err := s.startFirst(freeBusPort); err != nil {
+		return err
 	}
-	return err
+	c.Nodes = append(c.Nodes, s)
+	c.admins[s] = adminOf(s)
+	return nil
 }
 
 // adminOf is a connection to one node itself, for orders and questions; it follows no redirection.

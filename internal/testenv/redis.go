@@ -61,7 +61,7 @@ func findRedis() (string, error) {
 		failed = append(failed, fmt.Errorf("container: %w", err))
 	}
 	server := &RedisServer{}
-	if err := server.start(); err != nil {
+	if err := server.startFirst(FreePort); err != nil {
 		return "", errors.Join(append(failed, err)...)
 	}
 	atExit(server.remove)
@@ -89,7 +89,7 @@ func OwnRedis(t testing.TB, opts ...RedisOption) *RedisServer {
 	for _, o := range opts {
 		o(s)
 	}
-	if err := s.start(); err != nil {
+	if err := s.startFirst(FreePort); err != nil {
 		t.Fatalf("testenv: %v", err)
 	}
 	t.Cleanup(s.remove)
@@ -120,6 +120,21 @@ func (s *RedisServer) signal(t testing.TB, sig syscall.Signal) {
 	}
 }
 
+// startFirst starts a new server on a port that is chosen so, and on another one when somebody else took that meanwhile.
+func (s *RedisServer) startFirst(port func() (int, error)) (err error) {
+	for range 5 {
+		if s.port, err = port(); err != nil {
+			return err
+		}
+		if err = s.start(); err == nil || s.process == nil { // without a process it is not a matter of ports
+			return err
+		}
+		s.remove()
+		s.Dir, s.process = "", nil
+	}
+	return err
+}
+
 func (s *RedisServer) start() error { return s.startUntil(s.ping) }
 
 // startUntil starts the server and waits until ready answers nil.
@@ -134,11 +149,6 @@ func (s *RedisServer) startUntil(ready func() error) error {
 			return err
 		}
 		s.Dir = dir
-		if s.port == 0 {
-			if s.port, err = FreePort(); err != nil {
-				return err
-			}
-		}
 		s.Addr = fmt.Sprintf("127.0.0.1:%d", s.port)
 	}
 	args := []string{"--bind", "127.0.0.1", "--dir", s.Dir,

@@ -26,7 +26,7 @@ func Replica(t testing.TB, master *RedisServer) *RedisServer {
 
 func startReplica(master *RedisServer) (*RedisServer, error) {
 	s := &RedisServer{secured: master.secured, args: []string{"--replicaof", fmt.Sprintf("127.0.0.1 %d", master.port)}}
-	if err := s.start(); err != nil {
+	if err := s.startFirst(FreePort); err != nil {
 		return nil, err
 	}
 	rdb := adminOf(s)
