@@ -16,10 +16,7 @@ const none = () => null;
 /** A line that uPlot scales and points at, but leaves to `svgLines` to draw. */
 export const undrawn: uPlot.Series = { paths: none, points: { show: false } };
 
-/**
- * Draws the lines as SVG over uPlot's canvas. A canvas is painted by the page's main thread, which a day of dashed points
- * would hold up for longer than all else of an update; SVG is painted by threads of the browser's own.
- */
+/** Draws the lines as SVG over uPlot's canvas: a canvas is painted by the page's main thread, SVG by threads of the browser's own. */
 export function svgLines(looks: readonly LineLook[]): uPlot.Plugin {
   let drawn: { line: SVGPathElement; area: SVGPathElement | null }[] = [];
   return {
