@@ -40,15 +40,16 @@ func (s *server) exportBuckets(ctx context.Context, in *struct {
 	Owner  string     `query:"owner"`
 	Label  string     `query:"label" doc:"key=value, or a key for any value"`
 	Mode   model.Mode `query:"mode"`
+	Sync   string     `query:"sync" doc:"synced or pending, at the reading of each page of the file"`
 }) (*huma.StreamResponse, error) {
 	q := model.BucketQuery{
 		Viewer: viewer(principalOf(ctx), auth.BucketSee), Search: in.Search, App: in.App, Owner: in.Owner, Label: in.Label, Mode: in.Mode,
-		Limit: model.PageMax,
+		Sync: in.Sync, Limit: model.PageMax,
 	}
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
-	filters := given(map[string]string{"search": in.Search, "app": in.App, "owner": in.Owner, "label": in.Label, "mode": string(in.Mode)})
+	filters := given(map[string]string{"search": in.Search, "app": in.App, "owner": in.Owner, "label": in.Label, "mode": string(in.Mode), "sync": in.Sync})
 	return s.export(ctx, "buckets", in.Format, filters, func(to io.Writer, flush func() error) error {
 		if in.Format == formatCSV {
 			return s.bucketsCSV(ctx, q, to, flush)

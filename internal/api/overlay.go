@@ -2,9 +2,9 @@ package api
 
 import (
 	"context"
-	"slices"
 	"time"
 
+	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
 )
 
@@ -56,7 +56,8 @@ type BreakGlassStarted struct {
 	BreakGlassSync
 }
 
-// listBreakGlass tells everybody of what covers everything, and of an app's calls those who may see the app.
+// listBreakGlass tells everybody of what covers everything, and of an app's calls those who may see the app, or a bucket
+// that lists it by name: the limits of that bucket do not hold then.
 func (s *server) listBreakGlass(ctx context.Context, _ *struct{}) (*listed[BreakGlass], error) {
 	all, err := s.Store.Overlays(ctx)
 	if err != nil {
@@ -66,8 +67,26 @@ func (s *server) listBreakGlass(ctx context.Context, _ *struct{}) (*listed[Break
 	if err != nil {
 		return nil, err
 	}
-	seen := slices.DeleteFunc(all, func(o model.Overlay) bool { return o.Scope == model.OverlayApp && names.name(o.App) == otherApps })
+	seen := all[:0]
+	for _, o := range all {
+		told := o.Scope == model.OverlayAll || names.name(o.App) != otherApps
+		if !told {
+			if told, err = s.seesBucketOf(ctx, o.App); err != nil {
+				return nil, err
+			}
+		}
+		if told {
+			seen = append(seen, o)
+		}
+	}
 	return listOf(model.Page[model.Overlay]{Items: seen}, showBreakGlass), nil
+}
+
+// seesBucketOf tells whether the principal may see a bucket that lists the app by name.
+func (s *server) seesBucketOf(ctx context.Context, app string) (bool, error) {
+	eyes := viewer(principalOf(ctx), auth.BucketSee)
+	page, err := s.Store.Buckets(ctx, model.BucketQuery{Viewer: eyes, App: app, Limit: 1})
+	return len(page.Items) > 0, err
 }
 
 func (s *server) startBreakGlass(ctx context.Context, in *struct{ Body BreakGlassStart }) (*struct{ Body BreakGlassStarted }, error) {

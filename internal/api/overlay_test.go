@@ -102,11 +102,12 @@ func TestBreakGlassIsNotStartedByMistake(t *testing.T) {
 	})
 }
 
-// Who may not see an app does not learn from break-glass that there is one.
-func TestBreakGlassOfAnAppIsShownToThoseWhoSeeTheApp(t *testing.T) {
+// Who sees neither an app nor a bucket that lists it does not learn from break-glass that there is one; the owner of such a
+// bucket is told that its limits do not hold.
+func TestBreakGlassOfAnAppIsShownToThoseWhoSeeTheAppOrItsBuckets(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.as(root).do("POST", breakGlassPath, glass(map[string]any{"scope": "app", "app": "checkout"})).want(t, http.StatusCreated)
-		for who, want := range map[string]int{nemo: 0, otto: 0, vic: 1, ann: 1, aud: 1, root: 1} {
+		for who, want := range map[string]int{nemo: 0, otto: 0, vic: 1, ann: 1, bob: 1, aud: 1, root: 1} {
 			if got := len(w.as(who).inForce()); got != want {
 				t.Errorf("%s is shown %d, want %d", who, got, want)
 			}

@@ -19,7 +19,7 @@ const (
 
 // Try asks for one real acquire.
 type Try struct {
-	App     string `json:"app,omitempty" maxLength:"128" doc:"the app that acquires: one that the bucket lists, with * any registered one; may be left out when the bucket lists just one"`
+	App     string `json:"app,omitempty" maxLength:"128" doc:"the app that acquires: one that the bucket lists, with * one that the caller may see; may be left out when the bucket lists just one"`
 	Key     string `json:"key,omitempty" doc:"1..512 bytes, for the key partitions; for the others left out"`
 	Permits *int64 `json:"permits,omitempty" doc:"default 1; of concurrency always 1"`
 	Reason  string `json:"reason,omitempty" doc:"why, for the history"`
@@ -30,7 +30,7 @@ type Tried struct {
 	App          string     `json:"app"`
 	Outcome      string     `json:"outcome" enum:"granted,limited,not_configured,too_many"`
 	Allowed      bool       `json:"allowed" doc:"an application would have gone on: granted, or mode shadow or off"`
-	Mode         model.Mode `json:"mode" doc:"by which it was decided; empty with not_configured"`
+	Mode         model.Mode `json:"mode" doc:"by which it was decided: shadow also while break-glass covers the app's calls; empty with not_configured"`
 	Limit        int64      `json:"limit"`
 	Remaining    int64      `json:"remaining"`
 	RetryAfterMS int64      `json:"retry_after_ms" doc:"rounded up"`
@@ -85,9 +85,9 @@ func (s *server) trialApp(ctx context.Context, b *model.Bucket, app string) (str
 	case !all && !slices.Contains(b.Apps, app):
 		return "", invalidField("app", "is not an app that the bucket lists")
 	case all:
-		_, _, err := s.Store.AppFor(ctx, principalOf(ctx).Name, app)
+		_, err := s.appFor(ctx, app, auth.AppSee)
 		if model.CodeOf(err) == model.CodeNotFound || model.CodeOf(err) == model.CodeInvalid {
-			return "", invalidField("app", "is not registered")
+			return "", invalidField("app", "is not an app that you may see")
 		}
 		return app, err
 	}

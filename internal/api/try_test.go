@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -106,7 +107,7 @@ func TestATrialFollowsTheBucketsKind(t *testing.T) {
 func TestATrialNamesAListedApp(t *testing.T) {
 	w := onSQLite(t)
 	many := w.trial("many", func(d *model.Definition) { d.Apps = []string{"checkout", "other"} })
-	all := w.trial("all", func(d *model.Definition) { d.Apps = []string{model.AllApps} })
+	all := w.trial("all", func(d *model.Definition) { d.Apps, d.Owners = []string{model.AllApps}, []string{bob, otto} })
 	none := w.trial("none", func(d *model.Definition) { d.Apps = nil })
 	keyed := w.trial("keyed", func(d *model.Definition) { d.Partition = model.PartitionKey })
 	c := w.as(bob)
@@ -124,10 +125,35 @@ func TestATrialNamesAListedApp(t *testing.T) {
 			t.Errorf("%s %v: fields %v", step.path, step.body, got)
 		}
 	}
-	for _, path := range []string{many, all} {
-		if got := c.try(path, map[string]any{"app": "other"}); got.Outcome != "granted" || got.App != "other" {
+	for path, who := range map[string]string{many: bob, all: otto} {
+		if got := w.as(who).try(path, map[string]any{"app": "other"}); got.Outcome != "granted" || got.App != "other" {
 			t.Errorf("%s: %+v", path, got)
 		}
+	}
+	unseen, ghost := c.do("POST", all, map[string]any{"app": "other"}), c.do("POST", all, map[string]any{"app": "ghost"})
+	if a, b := unseen.problem(t, http.StatusUnprocessableEntity), ghost.problem(t, http.StatusUnprocessableEntity); !reflect.DeepEqual(a.Errors, b.Errors) {
+		t.Errorf("an app that may not be seen is told from one that there is not: %+v, %+v", a.Errors, b.Errors)
+	}
+}
+
+// While break-glass covers the app, a trial is let pass and counted as the app's own calls are.
+func TestATrialUnderBreakGlassIsLetPass(t *testing.T) {
+	w := onSQLite(t)
+	path := w.trial("covered", func(d *model.Definition) { d.MaxPermits = 1 })
+	w.as(root).do("POST", breakGlassPath, glass(map[string]any{"scope": "app", "app": "checkout"})).want(t, http.StatusCreated)
+	c := w.as(bob)
+	c.try(path, map[string]any{})
+	if got := c.try(path, map[string]any{}); got.Outcome != "limited" || !got.Allowed || got.Mode != "shadow" {
+		t.Errorf("%+v", got)
+	}
+	usage, err := w.engine.ReadUsage(t.Context(), "covered", w.minute()-1, w.minute())
+	must(t, err)
+	var limited, shadowed int64
+	for _, u := range usage {
+		limited, shadowed = limited+u.Limited, shadowed+u.ShadowLimited
+	}
+	if limited != 0 || shadowed != 1 {
+		t.Errorf("counted %d as limited and %d as let pass", limited, shadowed)
 	}
 }
 

@@ -32,7 +32,7 @@ func (r Reader) Try(ctx context.Context, name string, t model.Trial) (model.Tria
 		}
 		switch reply.Verdict {
 		case bucket.VerdictDecided:
-			result.Mode = model.Mode(reply.Facts.Mode)
+			result.Mode = r.modeFor(ctx, t.App, model.Mode(reply.Facts.Mode))
 			return result, r.count(ctx, name, t, &result)
 		case bucket.VerdictRemoved, bucket.VerdictNotListed:
 			return model.TrialResult{Outcome: outcomeNotConfigured, Revision: reply.Revision, At: reply.Now}, nil
@@ -43,6 +43,18 @@ func (r Reader) Try(ctx context.Context, name string, t model.Trial) (model.Tria
 		}
 	}
 	return model.TrialResult{}, errNoVerdict
+}
+
+// modeFor is the mode by which the app's own calls act: while break-glass covers them, enforce acts as shadow. Where that
+// can't be read the definition's mode stands, as in a client that never learned otherwise; the permit is taken by then.
+func (r Reader) modeFor(ctx context.Context, app string, mode model.Mode) model.Mode {
+	if mode != model.ModeEnforce {
+		return mode
+	}
+	if o, stands, err := r.Engine.ReadOverlay(ctx); err == nil && stands && o.Covers(app) {
+		return model.ModeShadow
+	}
+	return mode
 }
 
 // ask asks once, by the facts that are known of the bucket.
