@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +152,22 @@ func TestBucketsAreExportedAsFarAsOneMaySee(t *testing.T) {
 			t.Errorf("line %+v", line)
 		}
 	})
+}
+
+func TestBucketExportTakesTheFilterForWhatWaitsForRedis(t *testing.T) {
+	w := onSQLite(t)
+	w.bucket("waits", []string{"checkout"}, []string{bob})
+	w.bucket("arrived", []string{"checkout"}, []string{bob})
+	w.install("arrived")
+	for state, want := range map[string]string{model.SyncPending: "waits", model.SyncSynced: "arrived"} {
+		a := w.as(bob).do("GET", "/api/v1/export/buckets?format=csv&search=a&sync="+state, nil).want(t, http.StatusOK)
+		rows, err := csv.NewReader(strings.NewReader(string(a.body))).ReadAll()
+		must(t, err)
+		named := slices.ContainsFunc(rows, func(row []string) bool { return row[0] == want })
+		if other := map[string]string{"waits": "arrived", "arrived": "waits"}[want]; !named || slices.ContainsFunc(rows, func(row []string) bool { return row[0] == other }) {
+			t.Errorf("%s: rows %q", state, rows)
+		}
+	}
 }
 
 // manyRows makes a world with n more rows of about 850 bytes in its log, which stand in no chain.

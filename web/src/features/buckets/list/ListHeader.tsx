@@ -23,7 +23,7 @@ export const ListHeader = memo(function ListHeader({ columns, hidden, onToggle }
   const { t } = useTranslation();
   const me = useMe();
   const [params] = useSearchParams();
-  const { search, app, owner, mode, label } = bucketListQuery(params);
+  const { search, app, owner, mode, label, sync } = bucketListQuery(params);
   return (
     <PageHeader
       title={t('buckets.title')}
@@ -31,7 +31,7 @@ export const ListHeader = memo(function ListHeader({ columns, hidden, onToggle }
       actions={
         <>
           <ColumnsMenu columns={columns} hidden={hidden} onToggle={onToggle} />
-          <ExportMenu path="/api/v1/export/buckets" formats={['csv', 'jsonl']} filters={{ search, app, owner, mode, label }} />
+          <ExportMenu path="/api/v1/export/buckets" formats={['csv', 'jsonl']} filters={{ search, app, owner, mode, label, sync }} />
           <Button component={Link} to="/deleted" variant="default">
             {t('deleted.title')}
           </Button>
