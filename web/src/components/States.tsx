@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { ApiError } from '@/lib/api/problem';
+import { usePageTitle } from '@/lib/page-title';
 import { Copy } from './CodeBlock';
 import { errorText } from './error-text';
 
@@ -39,6 +40,7 @@ export function State({ icon: StateIcon, title, children, actions, page = false,
 
 export function NotFoundState() {
   const { t } = useTranslation();
+  usePageTitle(t('state.notFoundTitle'));
   return (
     <State icon={IconCompass} title={t('state.notFoundTitle')} page actions={<HomeButton />}>
       <Text c="dimmed" maw={480}>
@@ -48,12 +50,14 @@ export function NotFoundState() {
   );
 }
 
-export function ForbiddenState() {
+/** A page that is not for the reader: what is missing, and whom to ask. */
+export function ForbiddenState({ permission, text }: { permission?: string | undefined; text?: string }) {
   const { t } = useTranslation();
+  usePageTitle(t('state.forbiddenTitle'));
   return (
     <State icon={IconLock} title={t('state.forbiddenTitle')} page actions={<HomeButton />}>
       <Text c="dimmed" maw={480}>
-        {t('state.forbiddenText')}
+        {text ?? t('state.forbiddenText', { context: permission ? 'permission' : '', permission })}
       </Text>
     </State>
   );
@@ -79,7 +83,7 @@ interface ErrorStateProps {
 export function ErrorState({ error, onRetry, standalone = false }: ErrorStateProps) {
   const { t } = useTranslation();
   if (error instanceof ApiError && error.status === 404) return <NotFoundState />;
-  if (error instanceof ApiError && error.status === 403) return <ForbiddenState />;
+  if (error instanceof ApiError && error.status === 403) return <ForbiddenState permission={error.problem.permission} />;
   const content = (
     <State
       icon={IconAlertTriangle}

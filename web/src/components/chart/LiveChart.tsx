@@ -78,7 +78,7 @@ export const LiveChart = memo(function LiveChart({ samples, seconds, markers, zo
 const PointLine = memo(function PointLine({ sample }: { sample: Sample | undefined }) {
   return (
     <Text size="xs" c="dimmed" h={18} ta="end" style={{ fontVariantNumeric: 'tabular-nums' }}>
-      {sample && <PointText sample={sample} />}
+      {sample && !sample.gap && <PointText sample={sample} />}
     </Text>
   );
 });

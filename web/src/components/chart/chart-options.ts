@@ -33,9 +33,9 @@ export function chartData(samples: readonly Sample[], seconds: number): uPlot.Al
   if (samples.length === 0) return emptyData(Date.now() / 1000, seconds);
   return [
     samples.map((s) => s.at),
-    samples.map((s) => s.granted),
-    samples.map((s) => s.limited + s.shadowLimited),
-    samples.map((s) => s.limit),
+    samples.map((s) => (s.gap ? null : s.granted)),
+    samples.map((s) => (s.gap ? null : s.limited + s.shadowLimited)),
+    samples.map((s) => (s.gap ? null : s.limit)),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Change } from '@/lib/api/types';
-import { limitHistory, shares, toSamples } from './series';
+import { joined, limitHistory, shares, toSamples, type Sample } from './series';
 
 const row = (minute: number, app: string, granted: number, limited = 0, shadow_limited = 0) => ({ minute, app, granted, limited, shadow_limited });
 
@@ -35,4 +35,11 @@ test('the limit line follows what was in force at each instant', () => {
   const at = limitHistory(limit(20, 'app'), changes);
   expect([50, 150, 250, 350].map(at)).toEqual([null, 50, 80, null]);
   expect([350, 250, 200, 199, 100, 99, 260, 50].map(at)).toEqual([null, 80, 80, 50, 50, null, 80, null]);
+});
+
+test('seconds that nobody saw are a gap in the lines, and whole minutes before the first second are none', () => {
+  const at = (second: number): Sample => ({ at: second, granted: 7, limited: 1, shadowLimited: 0, limit: 9 });
+  const drawn = joined([at(0), at(60), at(120)], [at(130), at(131), at(140), at(141)]);
+  expect(drawn.map((sample) => sample.at)).toEqual([0, 59, 60, 119, 130, 131, 132, 140, 141]);
+  expect(drawn.flatMap((sample) => (sample.gap ? [sample.at] : []))).toEqual([132]);
 });

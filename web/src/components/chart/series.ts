@@ -10,6 +10,8 @@ export interface Sample {
   shadowLimited: number;
   /** Permits per second that the definition adds; null when that says nothing about the sum of all. */
   limit: number | null;
+  /** Nothing is known from here to the next point: the page was hidden or paused, or Redis did not answer. */
+  gap?: boolean;
 }
 
 /** The ranges of the chart: live seconds, minutes from Redis, hours from the database. */
@@ -86,7 +88,18 @@ export function shares(rows: readonly UsageRow[]): AppShare[] {
 export function joined(minutes: readonly Sample[], seconds: readonly Sample[]): Sample[] {
   const first = seconds[0]?.at ?? Infinity;
   const before = minutes.slice(0, -1).filter((sample) => sample.at + minute <= first);
-  return [...before.flatMap((sample) => [sample, { ...sample, at: sample.at + minute - 1 }]), ...seconds];
+  return [...before.flatMap((sample) => [sample, { ...sample, at: sample.at + minute - 1 }]), ...withGaps(seconds)];
+}
+
+const missed = 3; // s without a sample are a gap: one comes each second, and a slow reader gets only the newest
+
+/** Marks where samples are missing, so that no line is drawn over what nobody saw. */
+function withGaps(seconds: readonly Sample[]): readonly Sample[] {
+  const all = seconds.flatMap((sample, index) => {
+    const before = seconds[index - 1];
+    return before !== undefined && sample.at - before.at > missed ? [{ ...before, at: before.at + 1, gap: true }, sample] : [sample];
+  });
+  return all.length === seconds.length ? seconds : all;
 }
 
 const minute = 60; // s

@@ -13,7 +13,7 @@ import { instantOf } from './dates';
 
 /** What was in force at an instant, and who could change it. */
 export function AsOfPage() {
-  return can(useMe(), 'audit.read') ? <AsOf /> : <ForbiddenState />;
+  return can(useMe(), 'audit.read') ? <AsOf /> : <ForbiddenState permission="audit.read" />;
 }
 
 function AsOf() {

@@ -19,7 +19,7 @@ import { startOfDay } from './dates';
 /** Every change, login and refused attempt, newest first. */
 export function AuditPage() {
   const me = useMe();
-  return can(me, 'audit.read') ? <Audit /> : <ForbiddenState />;
+  return can(me, 'audit.read') ? <Audit /> : <ForbiddenState permission="audit.read" />;
 }
 
 const noFilters = { actor: '', action: '', target_kind: '', target: '', from: '', to: '' };

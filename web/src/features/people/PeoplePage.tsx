@@ -23,7 +23,7 @@ import { WhyDialog } from './WhyDialog';
 /** The people who can log in. Auditors read it, admins manage it. */
 export function PeoplePage() {
   const me = useMe();
-  return can(me, 'user.see') ? <People /> : <ForbiddenState />;
+  return can(me, 'user.see') ? <People /> : <ForbiddenState permission="user.see" />;
 }
 
 function People() {

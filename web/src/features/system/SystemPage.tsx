@@ -16,7 +16,7 @@ import { SyncCard } from './SyncCard';
 /** How Headgate itself is: its parts, and whether Redis has what MySQL says. */
 export function SystemPage() {
   const me = useMe();
-  return can(me, 'system.see') ? <SystemState /> : <ForbiddenState />;
+  return can(me, 'system.see') ? <SystemState /> : <ForbiddenState permission="system.see" />;
 }
 
 function SystemState() {

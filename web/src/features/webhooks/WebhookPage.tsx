@@ -21,7 +21,7 @@ import { WebhookBadge } from './WebhookState';
 /** One endpoint: what it is told, how that goes, and what can be done about it. */
 export function WebhookPage() {
   const { name = '' } = useParams();
-  return can(useMe(), 'webhook.manage') ? <Loaded name={name} /> : <ForbiddenState />;
+  return can(useMe(), 'webhook.manage') ? <Loaded name={name} /> : <ForbiddenState permission="webhook.manage" />;
 }
 
 function Loaded({ name }: { name: string }) {

@@ -16,7 +16,7 @@ import { WebhookBadge, WebhookTrouble } from './WebhookState';
 
 /** The endpoints that changes are told to, and how that goes. */
 export function WebhooksPage() {
-  return can(useMe(), 'webhook.manage') ? <Webhooks /> : <ForbiddenState />;
+  return can(useMe(), 'webhook.manage') ? <Webhooks /> : <ForbiddenState permission="webhook.manage" />;
 }
 
 function Webhooks() {

@@ -14,6 +14,13 @@ export function useBreakGlass() {
   });
 }
 
+/** Whether break-glass covers the calls of all these apps now, so that what is refused is let pass. */
+export function useCovered(apps: readonly string[]): boolean {
+  const { data = [] } = useBreakGlass();
+  const covers = (app: string) => data.some((one) => one.scope === 'app' && one.app === app);
+  return data.some((one) => one.scope === 'all') || (apps.length > 0 && apps.every(covers));
+}
+
 function useChanged() {
   const queryClient = useQueryClient();
   return () => queryClient.invalidateQueries({ queryKey: ['break-glass'] });

@@ -21,6 +21,8 @@ export interface Problem {
   errors?: FieldProblem[] | null;
   /** The present record, in the answer to a write that was based on an older one. */
   current?: unknown;
+  /** What is missing, where an answer refuses it. */
+  permission?: string;
   /** Of a bulk edit: every bucket that stands in its way. */
   buckets?: BucketFault[] | null;
 }

@@ -41,7 +41,7 @@ export function DeletedPage() {
         <DataTable label={t('deleted.title')} columns={columns} rows={rows} rowId={(bucket) => bucket.name} />
       )}
       <CursorPager next={deleted.data?.next || undefined} />
-      <RestoreDialog bucket={rows?.find(({ name }) => name === chosen)} onClose={restore.close} />
+      <RestoreDialog bucket={rows?.find(({ name, may_restore }) => may_restore && name === chosen)} onClose={restore.close} />
     </>
   );
 }

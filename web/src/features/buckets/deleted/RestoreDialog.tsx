@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { DeletedBucket } from '@/lib/api/types';
+import { allApps } from '@/lib/definition';
 import { errorText } from '@/components/error-text';
 import { FormDialog } from '@/components/FormDialog';
 import { showDone, showPending } from '@/components/notify';
@@ -50,9 +51,14 @@ function RestoreForm({ bucket, onClose }: { bucket: DeletedBucket; onClose: () =
     >
       <Text size="sm">{t('deleted.restoreText')}</Text>
       {bucket.definition && (
-        <Text>
-          <LimitText limit={bucket.definition} />
-        </Text>
+        <>
+          <Text>
+            <LimitText limit={bucket.definition} />
+          </Text>
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {t('danger.apps', { apps: bucket.definition.apps.includes(allApps) ? t('value.allApps') : bucket.definition.apps.join(', ') || t('common.none') })}
+          </Text>
+        </>
       )}
     </ReasonForm>
   );

@@ -2,6 +2,7 @@ import { memo, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { shares } from '@/components/chart/series';
 import { ShareTable } from '@/components/chart/ShareTable';
+import { useSeesApp } from '@/lib/api/names';
 import { allApps } from '@/lib/definition';
 import { useShownChart } from '@/features/buckets/live/chart-context';
 
@@ -12,15 +13,16 @@ export function AppShares() {
   const { t } = useTranslation();
   const { range, usage } = useShownChart();
   const used = usage.data?.items;
+  const sees = useSeesApp();
   const rows = useMemo(
     () =>
       used &&
       shares(used).map(({ app, ...sum }) => ({
         ...sum,
         name: app === allApps ? t('shares.others') : app,
-        to: app === allApps ? undefined : `/apps/${app}`,
+        to: app === allApps || !sees(app) ? undefined : `/apps/${app}`,
       })),
-    [used, t],
+    [used, sees, t],
   );
   return <Shares title={t('shares.title')} description={t(`shares.over.${range}`)} header={t('field.app')} none={t('shares.none')} rows={rows} />;
 }

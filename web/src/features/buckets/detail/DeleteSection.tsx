@@ -1,5 +1,6 @@
 import { Group, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
@@ -20,10 +21,11 @@ export function DeleteSection({ bucket }: { bucket: Bucket }) {
   const navigate = useNavigate();
   const [opened, { open, close }] = useUrlDialog('delete');
   const remove = useDeleteBucket(bucket.name);
+  const [base, setBase] = useState(bucket.revision); // the decision stands on what its maker saw when the dialog opened
 
   function submit(reason: string) {
     remove.mutate(
-      { base: bucket.revision, reason },
+      { base, reason },
       {
         onSuccess: () => {
           showDone(t('saved.deleted', { name: bucket.name }), t);
@@ -40,7 +42,11 @@ export function DeleteSection({ bucket }: { bucket: Bucket }) {
         <ActionButton
           color="red.8"
           leftSection={<IconTrash size={16} aria-hidden />}
-          onClick={open}
+          onClick={() => {
+            setBase(bucket.revision);
+            remove.reset();
+            open();
+          }}
           denied={bucket.may.delete ? undefined : t('denied.delete', { owners: bucket.owners.join(', ') })}
         >
           {t('danger.delete')}
@@ -60,7 +66,7 @@ export function DeleteSection({ bucket }: { bucket: Bucket }) {
         onDelete={submit}
         deleting={remove.isPending}
         error={error ?? undefined}
-        curl={(reason) => deletion(`/buckets/${bucket.name}`, reason, { base: bucket.revision })}
+        curl={(reason) => deletion(`/buckets/${bucket.name}`, reason, { base })}
       >
         <Text>{t('danger.deleteText')}</Text>
         <Text size="sm">{t('danger.restorable')}</Text>

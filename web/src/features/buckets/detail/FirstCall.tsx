@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
+import { useAppNames } from '@/lib/api/names';
 import { allApps } from '@/lib/definition';
 import { CodeBlock } from '@/components/CodeBlock';
 import { useCalled } from '@/features/buckets/api/first-call';
@@ -19,8 +20,10 @@ export function FirstCall({ bucket }: { bucket: Bucket }) {
 
 function Waiting({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
-  const app = bucket.apps.find((name) => name !== allApps) ?? 'my-app';
-  const code = bucket.may.edit ? tryCommand(bucket, app, location.origin) : goSnippet(bucket, app);
+  const seen = useAppNames('');
+  const app = bucket.apps.find((name) => name !== allApps) ?? seen.data?.[0];
+  const byCurl = bucket.may.edit && app !== undefined;
+  const code = byCurl ? tryCommand(bucket, app, location.origin) : goSnippet(bucket, app ?? 'my-app');
   return (
     <Card withBorder padding="lg">
       <Stack gap="sm">
@@ -35,7 +38,7 @@ function Waiting({ bucket }: { bucket: Bucket }) {
         ) : (
           <>
             <Text size="sm" c="dimmed">
-              {bucket.may.edit ? t('firstCall.curl') : t('use.goText')}{' '}
+              {byCurl ? t('firstCall.curl') : t('use.goText')}{' '}
               <Anchor component={Link} to={`/buckets/${bucket.name}/use`} inherit underline="always">
                 {t('firstCall.more')}
               </Anchor>

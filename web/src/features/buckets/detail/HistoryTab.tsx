@@ -47,7 +47,7 @@ export function HistoryTab({ bucket }: { bucket: Bucket }) {
           </li>
         )}
       </Stack>
-      <RollBackDialog bucket={bucket} revision={Number(chosen) || undefined} onClose={rollBack.close} />
+      <RollBackDialog bucket={bucket} revision={(bucket.may.edit && Number(chosen)) || undefined} onClose={rollBack.close} />
     </>
   );
 }

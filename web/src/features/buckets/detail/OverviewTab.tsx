@@ -1,10 +1,10 @@
-import { Anchor, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
 import { allApps, isKeyed } from '@/lib/definition';
 import type { Range } from '@/components/chart/series';
+import { AppLink } from '@/components/AppLink';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Written } from '@/components/Written';
 import { ChartContext } from '@/features/buckets/live/chart-context';
@@ -59,11 +59,7 @@ function Below({ bucket, range }: ContentProps) {
           {bucket.apps.length === 0 && t('value.noApps')}
           {bucket.apps.includes(allApps)
             ? t('value.allApps')
-            : bucket.apps.map((app) => (
-                <Anchor key={app} component={Link} to={`/apps/${app}`} display="block" style={{ overflowWrap: 'anywhere' }}>
-                  {app}
-                </Anchor>
-              ))}
+            : bucket.apps.map((app) => <AppLink key={app} app={app} />)}
         </Fact>
         <Fact title={t('field.owners')}>{bucket.owners.join(', ')}</Fact>
         <Fact title={t('bucket.lastChange')}>

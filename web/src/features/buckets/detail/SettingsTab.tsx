@@ -1,8 +1,8 @@
-import { Anchor, List, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { List, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
 import { allApps } from '@/lib/definition';
+import { AppLink } from '@/components/AppLink';
 import { ActionButton } from '@/components/ActionButton';
 import { Section } from '@/components/Section';
 import { Affected } from './Affected';
@@ -33,9 +33,7 @@ export function SettingsTab({ bucket }: { bucket: Bucket }) {
             <List style={{ overflowWrap: 'anywhere' }}>
               {bucket.apps.map((app) => (
                 <List.Item key={app}>
-                  <Anchor component={Link} to={`/apps/${app}`}>
-                    {app}
-                  </Anchor>
+                  <AppLink app={app} />
                 </List.Item>
               ))}
             </List>

@@ -1,5 +1,6 @@
 import { Group, Text } from '@mantine/core';
 import { IconPower } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
 import { hasCode } from '@/lib/api/problem';
@@ -18,11 +19,40 @@ import { Affected } from './Affected';
 export function SwitchSection({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
   const [opened, { open, close }] = useUrlDialog('switch');
-  const update = useUpdateBucket(bucket.name);
-  const isOff = bucket.mode === 'off';
-  const words = isOff ? 'on' : 'off';
+  const [base, setBase] = useState(bucket); // the decision stands on what its maker saw when the dialog opened
+  const words = wordsOf(bucket);
+  return (
+    <Section title={t(`danger.${words}`)} description={t(`danger.${words}Text`)}>
+      <Group>
+        <ActionButton
+          color={words === 'on' ? 'water' : 'red.8'}
+          leftSection={<IconPower size={16} aria-hidden />}
+          onClick={() => {
+            setBase(bucket);
+            open();
+          }}
+          denied={bucket.may.edit ? undefined : t('denied.edit', { owners: bucket.owners.join(', ') })}
+        >
+          {t(`danger.${words}`)}
+        </ActionButton>
+      </Group>
+      <FormDialog opened={opened && bucket.may.edit} onClose={close} title={t(`danger.${wordsOf(base)}Title`, { name: bucket.name })}>
+        <SwitchForm bucket={base} onClose={close} />
+      </FormDialog>
+    </Section>
+  );
+}
 
-  const definition = { ...definitionOf(bucket), mode: isOff ? ('enforce' as const) : ('off' as const) };
+/** What the switch would do. */
+function wordsOf(bucket: Bucket): 'on' | 'off' {
+  return bucket.mode === 'off' ? 'on' : 'off';
+}
+
+function SwitchForm({ bucket, onClose }: { bucket: Bucket; onClose: () => void }) {
+  const { t } = useTranslation();
+  const update = useUpdateBucket(bucket.name);
+  const words = wordsOf(bucket);
+  const definition = { ...definitionOf(bucket), mode: words === 'on' ? ('enforce' as const) : ('off' as const) };
 
   function submit(reason: string) {
     update.mutate(
@@ -31,41 +61,24 @@ export function SwitchSection({ bucket }: { bucket: Bucket }) {
         onSuccess: ({ revision, sync }) => {
           const show = sync.state === 'synced' ? showDone : showPending;
           show(t(sync.state === 'synced' ? 'saved.updated' : 'saved.updatedPending', { revision }), t);
-          close();
+          onClose();
         },
       },
     );
   }
 
   return (
-    <Section title={t(`danger.${words}`)} description={t(`danger.${words}Text`)}>
-      <Group>
-        <ActionButton
-          color={isOff ? 'water' : 'red.8'}
-          leftSection={<IconPower size={16} aria-hidden />}
-          onClick={() => {
-            update.reset();
-            open();
-          }}
-          denied={bucket.may.edit ? undefined : t('denied.edit', { owners: bucket.owners.join(', ') })}
-        >
-          {t(`danger.${words}`)}
-        </ActionButton>
-      </Group>
-      <FormDialog opened={opened && bucket.may.edit} onClose={close} title={t(`danger.${words}Title`, { name: bucket.name })}>
-        <ReasonForm
-          onSubmit={submit}
-          onCancel={close}
-          submitLabel={t(`danger.${words}`)}
-          saving={update.isPending}
-          curl={(reason) => ({ method: 'PUT', path: `/buckets/${bucket.name}`, base: bucket.revision, body: { ...definition, reason } })}
-          error={update.error}
-          message={update.error ? (hasCode(update.error, 'stale') ? t('stale.reopen') : errorText(update.error, t)) : null}
-        >
-          <Text>{t(`danger.${words}Text`)}</Text>
-          <Affected bucket={bucket} />
-        </ReasonForm>
-      </FormDialog>
-    </Section>
+    <ReasonForm
+      onSubmit={submit}
+      onCancel={onClose}
+      submitLabel={t(`danger.${words}`)}
+      saving={update.isPending}
+      curl={(reason) => ({ method: 'PUT', path: `/buckets/${bucket.name}`, base: bucket.revision, body: { ...definition, reason } })}
+      error={update.error}
+      message={update.error ? (hasCode(update.error, 'stale') ? t('stale.reopen') : errorText(update.error, t)) : null}
+    >
+      <Text>{t(`danger.${words}Text`)}</Text>
+      <Affected bucket={bucket} />
+    </ReasonForm>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket, Tried } from '@/lib/api/types';
@@ -13,13 +13,14 @@ import { DialogForm, FormDialog } from '@/components/FormDialog';
 import { Section } from '@/components/Section';
 import { StateBadge } from '@/components/StateBadge';
 import { useTry } from '@/features/buckets/api/try';
+import { AppSelect } from './AppSelect';
 
 /** Takes one real permit, after a confirmation that says so, and shows what came of it. */
 export function TryAcquire({ bucket, apps, app }: { bucket: Bucket; apps: string[]; app: string }) {
   const { t } = useTranslation();
   const [opened, { open, close }] = useUrlDialog('try');
   const attempt = useTry(bucket.name);
-  const denied = !bucket.may.edit ? t('denied.try', { owners: bucket.owners.join(', ') }) : apps.length === 0 ? t('use.noApps') : undefined;
+  const denied = !bucket.may.edit ? t('denied.try', { owners: bucket.owners.join(', ') }) : apps.length > 0 ? undefined : t(bucket.apps.length === 0 ? 'use.noApps' : 'use.noneSeen');
   return (
     <Section title={t('try.title')} description={t('try.text')}>
       <Stack align="flex-start">
@@ -29,7 +30,7 @@ export function TryAcquire({ bucket, apps, app }: { bucket: Bucket; apps: string
         <div role="status">{attempt.data && <Result tried={attempt.data} />}</div>
       </Stack>
       <FormDialog opened={opened && denied === undefined} onClose={close} title={t('try.title')}>
-        <TryForm bucket={bucket} apps={apps} app={app} attempt={attempt} onClose={close} />
+        <TryForm bucket={bucket} app={app} attempt={attempt} onClose={close} />
       </FormDialog>
     </Section>
   );
@@ -37,7 +38,6 @@ export function TryAcquire({ bucket, apps, app }: { bucket: Bucket; apps: string
 
 interface TryFormProps {
   bucket: Bucket;
-  apps: string[];
   app: string;
   attempt: ReturnType<typeof useTry>;
   onClose: () => void;
@@ -50,7 +50,7 @@ interface TryValues {
   reason: string;
 }
 
-function TryForm({ bucket, apps, app, attempt, onClose }: TryFormProps) {
+function TryForm({ bucket, app, attempt, onClose }: TryFormProps) {
   const { t } = useTranslation();
   const keyed = isKeyed(bucket.partition);
   const slots = limitKind(bucket.algorithm) === 'slots';
@@ -76,7 +76,7 @@ function TryForm({ bucket, apps, app, attempt, onClose }: TryFormProps) {
   return (
     <DialogForm ref={element} onSubmit={submit} onCancel={onClose} submitLabel={t('try.submit')} saving={attempt.isPending} refusal={refusal} curl={() => ({ method: 'POST', path: `/buckets/${bucket.name}/try`, body: body(form.getValues()) })}>
       <Alert color="orange">{t(slots ? 'try.warningSlots' : 'try.warning')}</Alert>
-      <Select label={t('use.app')} data={apps} searchable allowDeselect={false} {...form.getInputProps('app')} />
+      <AppSelect bucket={bucket} {...form.getInputProps('app')} />
       {keyed && <TextInput label={t('keys.key')} required data-autofocus autoComplete="off" spellCheck={false} maxLength={512} {...form.getInputProps('key')} />}
       {!slots && <NumberInput label={t('try.permits')} min={1} allowDecimal={false} {...form.getInputProps('permits')} />}
       <TextInput label={t('try.reason')} maxLength={500} {...form.getInputProps('reason')} />

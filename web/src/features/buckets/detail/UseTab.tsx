@@ -1,4 +1,4 @@
-import { Alert, Select, Stack, Tabs, Text } from '@mantine/core';
+import { Alert, Stack, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
@@ -6,6 +6,7 @@ import { useAppNames } from '@/lib/api/names';
 import { allApps, isKeyed, limitKind } from '@/lib/definition';
 import { CodeBlock } from '@/components/CodeBlock';
 import { Section } from '@/components/Section';
+import { AppSelect } from './AppSelect';
 import { goSnippet, liveCommand, loadCommand, middlewareSnippet, tryCommand } from './snippets';
 import { TryAcquire } from './TryAcquire';
 
@@ -21,7 +22,7 @@ export function UseTab({ bucket }: { bucket: Bucket }) {
     <Stack gap="lg">
       {!every && bucket.apps.length === 0 && <Alert color="orange">{t('use.noApps')}</Alert>}
       {apps.length > 1 && (
-        <Select label={t('use.app')} data={apps} value={app} onChange={setChosen} allowDeselect={false} searchable maw={320} />
+        <AppSelect bucket={bucket} value={app} onChange={setChosen} maw={320} />
       )}
       <Snippets bucket={bucket} app={app} />
       <TryAcquire key={app} bucket={bucket} apps={apps} app={app} />

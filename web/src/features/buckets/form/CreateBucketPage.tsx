@@ -2,7 +2,7 @@ import { Alert, Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate, useSearchParams } from 'react-router';
-import { useMe } from '@/lib/api/me';
+import { can, useMe } from '@/lib/api/me';
 import { hasCode } from '@/lib/api/problem';
 import type { ApiCall } from '@/lib/curl';
 import { useDraft } from '@/lib/drafts';
@@ -10,7 +10,7 @@ import { CurlButton } from '@/components/CurlButton';
 import { errorText } from '@/components/error-text';
 import { showDone, showPending } from '@/components/notify';
 import { PageHeader } from '@/components/PageHeader';
-import { ErrorState } from '@/components/States';
+import { ErrorState, ForbiddenState } from '@/components/States';
 import { useCreateBucket } from '@/features/buckets/api/create';
 import { useBucket } from '@/features/buckets/api/one';
 import { BucketSkeleton } from '@/features/buckets/detail/BucketSkeleton';
@@ -22,9 +22,11 @@ const refreshEvery = 60_000; // ms
 
 /** Makes a bucket: from scratch, or as a copy of the one that the URL names. */
 export function CreateBucketPage() {
+  const { t } = useTranslation();
   const me = useMe();
   const [params] = useSearchParams();
   const from = params.get('from');
+  if (!can(me, 'bucket.create')) return <ForbiddenState text={t('denied.createBucket')} />;
   return from ? <CloneBucket key={from} from={from} /> : <CreateBucket initial={newValues(me.name)} />;
 }
 

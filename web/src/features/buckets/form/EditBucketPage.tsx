@@ -14,7 +14,7 @@ export function EditBucketPage() {
   const { name = '' } = useParams();
   usePageTitle(t('edit.title', { name }));
   const bucket = useBucket(name, () => watchEvery);
-  if (bucket.data?.may.edit === false) return <ForbiddenState />;
+  if (bucket.data?.may.edit === false) return <ForbiddenState text={t('denied.edit', { owners: bucket.data.owners.join(', ') })} />;
   if (bucket.data) return <BucketEditor key={name} latest={bucket.data} />;
   if (bucket.error) return <ErrorState error={bucket.error} onRetry={() => void bucket.refetch()} />;
   return <BucketSkeleton />;

@@ -9,14 +9,20 @@ import { LimitText } from '@/components/LimitText';
 import { useShownChart } from './chart-context';
 import { PermitsFigure } from './PermitsFigure';
 
+interface FiguresProps {
+  bucket: Bucket;
+  /** What is refused is let pass. */
+  passing: boolean;
+}
+
 /** What happens this second. */
-export function Figures({ bucket }: { bucket: Bucket }) {
+export function Figures({ bucket, passing }: FiguresProps) {
   const { t } = useTranslation();
   return (
     <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
       <Figure label={t('live.granted')} unit={t('live.perSecond')} value={<Now of={granted} />} testId="granted-per-second" />
       <Figure
-        label={bucket.mode === 'shadow' ? t('live.wouldLimit') : t('live.limited')}
+        label={passing ? t('live.wouldLimit') : t('live.limited')}
         unit={t('live.perSecond')}
         value={<Now of={limited} />}
         testId="limited-per-second"

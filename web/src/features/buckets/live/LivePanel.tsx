@@ -3,6 +3,7 @@ import { lazy, memo, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { Bucket, Change } from '@/lib/api/types';
+import { useCovered } from '@/lib/api/break-glass';
 import { RangeControls } from '@/components/chart/RangeControls';
 import { lineOf } from '@/components/chart/series';
 import { RelativeTime } from '@/components/RelativeTime';
@@ -16,6 +17,8 @@ const LiveChart = lazy(async () => ({ default: (await import('@/components/chart
 /** What happens in a bucket, now and before: rates against the limit, and the permits left. */
 export function LivePanel({ bucket }: { bucket: Bucket }) {
   const { t } = useTranslation();
+  const covered = useCovered(bucket.apps);
+  const passing = bucket.mode === 'shadow' || (bucket.mode === 'enforce' && covered);
   return (
     <Card withBorder padding="lg" component="section" aria-labelledby="live-title">
       <Group justify="space-between" mb="sm">
@@ -24,11 +27,11 @@ export function LivePanel({ bucket }: { bucket: Bucket }) {
         </Title>
         <Controls />
       </Group>
-      <Figures bucket={bucket} />
+      <Figures bucket={bucket} passing={passing} />
       <Suspense fallback={<div style={{ minHeight: 278 }} />}>
         <ShownChart />
       </Suspense>
-      <Legend bucket={bucket} limit={lineOf(bucket)} />
+      <Legend bucket={bucket} limit={lineOf(bucket)} passing={passing} />
       <ShownChanges bucket={bucket} />
       {bucket.mode === 'off' && (
         <Text size="sm" c="dimmed">

@@ -346,6 +346,7 @@ export const buckets = {
     key: 'Hand the key that you count by; the user here is an example.',
     load: 'Try it under load',
     loadText: 'In a clone of Headgate, this calls twice as often as the limit allows. Watch the Overview meanwhile.',
+    noneSeen: 'All apps may acquire here, but you may see none of them. Ask an owner of your app, or a platform admin.',
     noApps: 'No app is listed, so nobody may acquire from this bucket yet.',
   },
   try: {

@@ -63,6 +63,8 @@ export const common = {
     errorTitle: 'That did not work',
     forbiddenTitle: 'You may not see this',
     forbiddenText: 'Your role does not include this page. A platform admin can give you one that does.',
+    forbiddenText_permission:
+      'Your role does not include this page (permission {{permission}}). A platform admin can give you one that does.',
     home: 'To the buckets',
     notFoundTitle: 'Nothing here',
     notFoundText:

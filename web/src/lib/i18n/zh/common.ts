@@ -65,6 +65,7 @@ export const common: typeof en = {
     errorTitle: '操作未成功',
     forbiddenTitle: '无权查看',
     forbiddenText: '您的角色不包含此页面。平台管理员可以为您授予相应角色。',
+    forbiddenText_permission: '您的角色不包含此页面（权限 {{permission}}）。平台管理员可以为您授予相应角色。',
     home: '返回限流桶列表',
     notFoundTitle: '这里什么也没有',
     notFoundText: '它不存在，或者您无权查看。如果您应当能看到它，请联系其负责人或平台管理员。',
