@@ -1,6 +1,7 @@
 import { Alert, Button, Text } from '@mantine/core';
-import { IconAlertTriangle, IconHourglass, IconPlugConnectedX } from '@tabler/icons-react';
+import { IconAlertTriangle, IconHourglass, IconPlugConnectedX, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
+import { ApiError } from '@/lib/api/problem';
 import { useConnectionLost } from '@/lib/connection';
 import { useRefreshTrouble } from '@/lib/refresh-trouble';
 import { useSlow } from '@/lib/slow';
@@ -25,6 +26,13 @@ function Trouble() {
     return (
       <Alert color="orange" mb="md" icon={<IconPlugConnectedX aria-hidden />} title={t('connection.lostTitle')}>
         {t('connection.lostText')}
+      </Alert>
+    );
+  }
+  if (error instanceof ApiError && error.status === 404) {
+    return (
+      <Alert color="orange" mb="md" icon={<IconTrash aria-hidden />} title={t('connection.goneTitle')}>
+        {t('connection.goneText')}
       </Alert>
     );
   }

@@ -54,6 +54,8 @@ export const common = {
     lostText: 'What you see may be out of date. This page recovers by itself as soon as the server answers.',
     oldTitle: 'This page could not be refreshed',
     oldText: 'What you see may be out of date.',
+    goneTitle: 'This is no longer there',
+    goneText: 'It was deleted meanwhile, or you may not see it any more. What you see is how it was last.',
     slowTitle: 'The server is slow to answer',
     slowText: 'Something that this page asked for is still on its way.',
   },

@@ -56,6 +56,8 @@ export const common: typeof en = {
     lostText: '当前内容可能已过时。服务器恢复响应后，本页会自动恢复。',
     oldTitle: '本页未能刷新',
     oldText: '当前内容可能已过时。',
+    goneTitle: '它已不存在',
+    goneText: '它已被删除，或者您不再有权查看。当前显示的是它最后的样子。',
     slowTitle: '服务器响应缓慢',
     slowText: '本页请求的内容仍在加载。',
   },
