@@ -255,6 +255,15 @@ test('texts of any script, markup and length stand as they were written, and sta
   await context.request.delete(`/api/v1/buckets/${name}?reason=done`, { headers: { 'If-Match': made.headers().etag ?? '' } });
 });
 
+test('the value of a label may hold spaces', async () => {
+  await page.goto(`/create/bucket?from=${bucket}`);
+  await page.getByRole('combobox', { name: 'Labels' }).click();
+  await page.keyboard.type('team=payments and refunds,');
+  await expect(page.getByText('team=payments and refunds', { exact: true })).toBeVisible();
+  await page.getByRole('link', { name: 'Cancel' }).click();
+  await question().getByRole('button', { name: 'Leave' }).click();
+});
+
 /** Presses Tab until the element has the focus. */
 async function tabTo(target: Locator): Promise<void> {
   await target.waitFor();

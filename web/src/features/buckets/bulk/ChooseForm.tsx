@@ -97,7 +97,7 @@ function LabelFields({ buckets, values, errors, onChange }: FieldsProps) {
         description={t('bulk.setLabelsHint')}
         placeholder={values.setLabels.length === 0 ? 'team=payments' : ''}
         data={known.data ?? []}
-        splitChars={[',', ' ']}
+        splitChars={[',']}
         value={values.setLabels}
         onChange={(setLabels) => onChange({ setLabels })}
         error={errors.setLabels}

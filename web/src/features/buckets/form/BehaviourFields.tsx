@@ -54,7 +54,7 @@ export function BehaviourFields({ form }: { form: BucketForm }) {
         label={t('field.labels')}
         description={t('hint.labels')}
         placeholder={form.values.labels.length === 0 ? 'team=payments' : ''}
-        splitChars={[',', ' ']}
+        splitChars={[',']}
         clearable
         clearButtonProps={{ 'aria-label': t('common.clear') }}
         {...form.getInputProps('labels')}
