@@ -10,9 +10,7 @@ import (
 // may be null.
 func documentHistory(schemas map[string]*huma.Schema) {
 	for _, name := range []string{"Revision", "DeletedBucket", "BucketAsOf", "BucketAsOfPeople"} {
-		p := schemas[name].Properties
-		doc := p["definition"].Description
-		p["definition"] = &huma.Schema{Description: doc, AnyOf: []*huma.Schema{{Ref: p["definition"].Ref}, {Type: "null"}}}
+		mayBeNull(schemas[name].Properties, "definition")
 	}
 	for _, name := range []string{"TakeOver", "BucketRestore"} {
 		p := schemas[name].Properties
@@ -24,4 +22,19 @@ func documentHistory(schemas map[string]*huma.Schema) {
 	}
 	choices(schemas["WebhookState"].Properties["state"], "ok", "retrying", "failing", "off")
 	choices(schemas["PersonAsOf"].Properties["as"], "owner", "admin", "auditor", "app_owner", "app_viewer")
+}
+
+// documentFigures says which objects of usage and of the stream may be null.
+func documentFigures(schemas map[string]*huma.Schema) {
+	mayBeNull(schemas["AppUsage"].Properties, "others")
+	mayBeNull(schemas["StreamBucket"].Properties, "rates")
+	mayBeNull(schemas["StreamAppSample"].Properties, "rates", "others")
+}
+
+// mayBeNull lets properties that are objects be null as well.
+func mayBeNull(properties map[string]*huma.Schema, names ...string) {
+	for _, name := range names {
+		p := properties[name]
+		properties[name] = &huma.Schema{Description: p.Description, AnyOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}}
+	}
 }

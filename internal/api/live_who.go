@@ -22,8 +22,13 @@ type Figures interface {
 	// Recent sums up the last five minutes of each bucket that was used, the most limited first; at is when that was read,
 	// by Redis's clock, zero when it was not within the last minute.
 	Recent() (recent []model.RecentUsage, at time.Time)
-	// RecentMinutes are an app's minutes of that reading, summed over the buckets that pass.
-	RecentMinutes(app string, pass func(bucket string) bool) []model.UsageRow
+	// RecentMinutes are an app's minutes of that reading, by bucket.
+	RecentMinutes(app string) []model.UsageRow
+	// RecentBuckets names, sorted, the buckets that an app used by that reading. The slice is shared.
+	RecentBuckets(app string) []string
+	// SampleApp reads what an app used of buckets in the running minute, and in the first seconds of one also in the one
+	// before.
+	SampleApp(ctx context.Context, app string, buckets []string) (model.AppSample, error)
 	// Try acquires permits once.
 	Try(ctx context.Context, bucket string, t model.Trial) (model.TrialResult, error)
 }

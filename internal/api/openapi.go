@@ -68,6 +68,7 @@ func documentRules(schemas map[string]*huma.Schema) {
 	between(schemas["TokenCreate"].Properties["expires_in_days"], 1, int64(model.TokenLifeMax/(24*time.Hour)))
 	choices(schemas["Change"].Properties["target_kind"], model.TargetBucket, model.TargetApp, model.TargetUser, model.TargetSystem, model.TargetWebhook)
 	documentHistory(schemas)
+	documentFigures(schemas)
 	choices(schemas["FieldError"].Properties["code"], model.RuleCodes()...)
 	choices(schemas["Problem"].Properties["rule"], model.RuleCodes()...)
 	choices(schemas["Sync"].Properties["state"], model.SyncSynced, model.SyncPending)

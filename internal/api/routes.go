@@ -70,7 +70,7 @@ func (s *server) appRoutes(r *routes) {
 	get(r, "/buckets/{name}/limited-keys", auth.BucketSee, s.bucketLimitedKeys, "bucketLimitedKeys", "The keys of a bucket that were limited most")
 	get(r, "/buckets/{name}/instances", auth.BucketSee, s.bucketInstances, "bucketInstances", "Live clients that use a bucket, with the revision that each decides by")
 	post(r, "/buckets/{name}/try", auth.BucketEdit, s.tryBucket, "tryBucket", "Acquire once, for real: takes permits, counts as usage and leaves a change row")
-	watched(r, "/stream", auth.BucketSee, s.stream, "stream", "Live figures of buckets, as server-sent events")
+	watched(r, "/stream", auth.BucketSee, s.stream, "stream", "Live figures of buckets, or of an app, as server-sent events")
 	get(r, "/overview", auth.BucketSee, s.overview, "overview", "What is limited now, what is near its limit, and what changed")
 
 	get(r, "/apps", auth.AppSee, s.listApps, "listApps", "List the apps that one may see")

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -23,8 +24,8 @@ const (
 	sampleWithin = 2 * time.Second
 )
 
-// watchHub samples the buckets that somebody watches, each once a second however many watch it. It works only while
-// somebody does.
+// watchHub samples the buckets and apps that somebody watches, each once a second however many watch it. It works only
+// while somebody does.
 type watchHub struct {
 	figures Figures
 	store   UsageStore
@@ -43,7 +44,8 @@ func newWatchHub(figures Figures, store UsageStore, log *slog.Logger) *watchHub 
 // watcher is one stream. Of the ticks it gets the newest: who reads slowly misses some.
 type watcher struct {
 	user  int64
-	names map[string]bool // guarded by the hub's mutex
+	names map[string]bool // of buckets; guarded by the hub's mutex
+	app   string          // in place of buckets
 	ticks chan *tick
 }
 
@@ -52,10 +54,22 @@ type tick struct {
 	at      time.Time // of Redis; zero when it did not answer
 	buckets map[string]StreamBucket
 	heads   map[string]model.BucketHead // as the database has them; nil when it did not answer
+	apps    map[string]*appTick
 }
 
-// join begins to watch. CodeTooMany when the user has too many streams, CodeUnavailable when the server has.
-func (h *watchHub) join(user int64, names []string) (*watcher, error) {
+// redisTime is when Redis was read last for a tick; zero when it did not answer.
+func (t *tick) redisTime() time.Time {
+	last := t.at
+	for _, a := range t.apps {
+		if a.at.After(last) {
+			last = a.at
+		}
+	}
+	return last
+}
+
+// join begins to watch buckets, or an app. CodeTooMany when the user has too many streams, CodeUnavailable when the server has.
+func (h *watchHub) join(user int64, names []string, app string) (*watcher, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.byUser[user] >= streamsOfOne {
@@ -68,7 +82,7 @@ func (h *watchHub) join(user int64, names []string) (*watcher, error) {
 			Code: model.CodeUnavailable, Message: fmt.Sprintf("this server has %d live views open already; try again later", streamsAtOnce), RetryAfter: 10 * time.Second,
 		}
 	}
-	w := &watcher{user: user, names: map[string]bool{}, ticks: make(chan *tick, 1)}
+	w := &watcher{user: user, names: map[string]bool{}, app: app, ticks: make(chan *tick, 1)}
 	for _, name := range names {
 		w.names[name] = true
 	}
@@ -98,37 +112,42 @@ func (h *watchHub) drop(w *watcher, name string) int {
 	return len(w.names)
 }
 
-// watched names the buckets that are watched, sorted. Where nobody watches it ends the work: the next who joins begins it
-// anew.
-func (h *watchHub) watched() (names []string, work bool) {
+// watched names the buckets and the apps that are watched, sorted. Where nobody watches it ends the work: the next who
+// joins begins it anew.
+func (h *watchHub) watched() (names, apps []string, work bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := map[string]bool{}
+	all, allApps := map[string]bool{}, map[string]bool{}
 	for w := range h.watchers {
 		maps.Copy(all, w.names)
+		if w.app != "" {
+			allApps[w.app] = true
+		}
 	}
 	h.working = len(h.watchers) > 0
-	return slices.Sorted(maps.Keys(all)), h.working
+	return slices.Sorted(maps.Keys(all)), slices.Sorted(maps.Keys(allApps)), h.working
 }
 
 // work samples until nobody watches. It belongs to no request: those come and go.
 func (h *watchHub) work() {
-	ctx := noContext
-	before := map[string]*totals{}
+	before, appsBefore := map[string]*totals{}, map[string]*appWatch{}
 	away := false
 	for {
-		names, work := h.watched()
+		names, apps, work := h.watched()
 		if !work {
 			return
 		}
 		began := time.Now()
-		t, err := h.sample(ctx, names, before)
+		t := &tick{}
+		ctx, cancel := context.WithTimeout(noContext, sampleWithin)
+		err := errors.Join(h.sampleBuckets(ctx, t, names, before), h.sampleApps(ctx, t, apps, appsBefore))
+		cancel()
 		if err != nil && !away {
 			h.log.Warn("live views have no figures: Redis or the database does not answer", "cause", err)
 		}
 		away = err != nil
 		h.hand(t)
-		time.Sleep(pauseUntilNext(t.at, time.Since(began)))
+		time.Sleep(pauseUntilNext(t.redisTime(), time.Since(began)))
 	}
 }
 
@@ -144,11 +163,13 @@ func pauseUntilNext(at time.Time, took time.Duration) time.Duration {
 	return next.Sub(at)
 }
 
-// sample reads all watched buckets once. What did not answer is left out of the tick; the error says so.
-func (h *watchHub) sample(ctx context.Context, names []string, before map[string]*totals) (*tick, error) {
-	ctx, cancel := context.WithTimeout(ctx, sampleWithin)
-	defer cancel()
-	t := &tick{buckets: make(map[string]StreamBucket, len(names))}
+// sampleBuckets reads all watched buckets once. What did not answer is left out of the tick; the error says so.
+func (h *watchHub) sampleBuckets(ctx context.Context, t *tick, names []string, before map[string]*totals) error {
+	t.buckets = make(map[string]StreamBucket, len(names))
+	if len(names) == 0 {
+		clear(before)
+		return nil
+	}
 	heads, databaseErr := h.store.BucketHeads(ctx, names)
 	t.heads = heads
 	samples, at, err := h.figures.Sample(ctx, names)
@@ -157,7 +178,7 @@ func (h *watchHub) sample(ctx context.Context, names []string, before map[string
 			t.buckets[name] = StreamBucket{Name: name, Apps: []StreamApp{}}
 		}
 		clear(before) // after a gap there is no rate of one second
-		return t, err
+		return err
 	}
 	t.at = at
 	for i := range samples {
@@ -173,7 +194,7 @@ func (h *watchHub) sample(ctx context.Context, names []string, before map[string
 		t.buckets[s.Name] = b
 	}
 	maps.DeleteFunc(before, func(name string, _ *totals) bool { _, watched := t.buckets[name]; return !watched })
-	return t, databaseErr
+	return databaseErr
 }
 
 // hand gives a tick to all watchers, in place of one that was not taken yet.
@@ -213,19 +234,24 @@ func (t *totals) rates(before *totals, b *StreamBucket) {
 	var all model.Used
 	for place, now := range t.used {
 		was := before.used[place]
-		grown := model.Used{
-			Granted: grownBy(now.Granted, was.Granted), Limited: grownBy(now.Limited, was.Limited), ShadowLimited: grownBy(now.ShadowLimited, was.ShadowLimited),
-		}
-		if grown == (model.Used{}) {
+		more := grown(now, was)
+		if more == (model.Used{}) {
 			continue
 		}
-		apps[place.app] = apps[place.app].Plus(grown)
-		all = all.Plus(grown)
+		apps[place.app] = apps[place.app].Plus(more)
+		all = all.Plus(more)
 	}
 	rates := ratesOf(all, seconds)
 	b.Rates = &rates
 	for _, app := range slices.Sorted(maps.Keys(apps)) {
 		b.Apps = append(b.Apps, StreamApp{App: app, StreamRates: ratesOf(apps[app], seconds)})
+	}
+}
+
+// grown is by how much counts grew.
+func grown(now, was model.Used) model.Used {
+	return model.Used{
+		Granted: grownBy(now.Granted, was.Granted), Limited: grownBy(now.Limited, was.Limited), ShadowLimited: grownBy(now.ShadowLimited, was.ShadowLimited),
 	}
 }
 

@@ -14,9 +14,12 @@ type UsageStore interface {
 	// UsageHours and UsageMinutes list a bucket's from one hour or minute to another, both included.
 	UsageHours(ctx context.Context, bucket string, from, to int64) ([]model.UsageRow, error)
 	UsageMinutes(ctx context.Context, bucket string, from, to int64) ([]model.UsageRow, error)
-	// AppUsageHours and AppUsageMinutes sum an app's over the buckets that the viewer may see; "" = all.
-	AppUsageHours(ctx context.Context, viewer, app string, from, to int64) ([]model.UsageRow, error)
-	AppUsageMinutes(ctx context.Context, viewer, app string, from, to int64) ([]model.UsageRow, error)
+	// AppUsageHours and AppUsageMinutes sum an app's over the buckets that the viewer may see, "" = all, and name the top
+	// ones. recent are readings that need not be kept yet.
+	AppUsageHours(ctx context.Context, viewer, app string, from, to int64, top int) (model.AppUsage, error)
+	AppUsageMinutes(ctx context.Context, viewer, app string, from, to int64, recent []model.UsageRow, top int) (model.AppUsage, error)
+	// AppBuckets names the living buckets that apps may use; an app that there is not is left out.
+	AppBuckets(ctx context.Context, apps []string) (map[string][]string, error)
 	// SeenBuckets names the buckets that the viewer may see, with whether the user mine owns them; of some names, or of all.
 	SeenBuckets(ctx context.Context, viewer, mine string, among ...string) (map[string]bool, error)
 	// CountBuckets counts them, and those whose present revision Redis is not known to have.
@@ -172,49 +175,6 @@ func firstMinute(ctx context.Context, b *model.Bucket) int64 {
 		return 0
 	}
 	return (b.CreatedAt.Unix() + 59) / 60
-}
-
-// appUsage sums an app's usage over the buckets that the principal may see. Minutes come from the database too, where they
-// are kept for two days and are at most a minute late; the last minutes are in memory.
-func (s *server) appUsage(ctx context.Context, in *struct {
-	Named
-	Range string `query:"range" enum:"5m,1h,24h,90d" default:"1h" doc:"90d is told in hours, the others in minutes"`
-}) (*struct{ Body BucketUsage }, error) {
-	a, err := s.appFor(ctx, in.Name, auth.AppSee)
-	if err != nil {
-		return nil, err
-	}
-	eyes := viewer(principalOf(ctx), auth.BucketSee)
-	seen, err := s.Store.SeenBuckets(ctx, eyes, principalOf(ctx).Name)
-	if err != nil {
-		return nil, err
-	}
-	_, at := s.Figures.Recent()
-	usage := BucketUsage{StepMinutes: 1}
-	if at.IsZero() {
-		at = s.Now()
-	} else {
-		usage.RedisTimeUS = at.UnixMicro()
-	}
-	recent := s.Figures.RecentMinutes(a.Name, func(bucket string) bool { _, ok := seen[bucket]; return ok || eyes == "" })
-	now := at.Unix() / 60
-	from := now - int64(usageRanges[in.Range]) + 1
-	var kept []model.UsageRow
-	if in.Range == hoursRange {
-		usage.StepMinutes = model.HourMinutes
-		kept, err = s.Store.AppUsageHours(ctx, eyes, a.Name, from/model.HourMinutes, now/model.HourMinutes)
-		recent = nil // a part of an hour is not more than what is kept of it
-	} else {
-		kept, err = s.Store.AppUsageMinutes(ctx, eyes, a.Name, from, now)
-	}
-	var rows []UsageRow
-	for _, r := range recent {
-		if r.Minute >= from {
-			rows = append(rows, showRow(r))
-		}
-	}
-	usage.Items = greater(rows, kept)
-	return &struct{ Body BucketUsage }{usage}, err
 }
 
 // redisSilent is the answer when Redis could not be read; why is for the log.

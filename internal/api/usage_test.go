@@ -68,6 +68,52 @@ func TestUsageOfEveryRangeAddsUpToWhatWasReported(t *testing.T) {
 	})
 }
 
+// An app's usage is told by bucket too, over every range: it adds up to the rows, and leaves out what may not be seen.
+func TestUsageOfAnAppIsToldByBucket(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		now := w.minute()
+		for i := range int64(22) {
+			name := fmt.Sprintf("b%02d", i)
+			w.bucket(name, []string{"checkout"}, []string{bob})
+			w.report(name, "checkout", now, 10*(i+1), i)
+		}
+		w.bucket("hidden", []string{"other"}, []string{otto})
+		w.report("hidden", "checkout", now, 10_000, 0)
+		w.report(theBucket, "other", now, 10_000, 0)
+		w.rollUp()
+		for _, asked := range []string{"5m", "1h", "24h", "90d"} {
+			var u api.AppUsage
+			w.as(vic).do("GET", "/api/v1/apps/checkout/usage?range="+asked, nil).want(t, http.StatusOK).into(t, &u)
+			if u.Others == nil {
+				t.Fatalf("%s: no others in %+v", asked, u)
+			}
+			sum, rows := u.Others.Permits, api.Permits{}
+			for _, b := range u.Buckets {
+				sum.Granted, sum.Limited = sum.Granted+b.Granted, sum.Limited+b.Limited
+			}
+			for _, row := range u.Items {
+				rows.Granted, rows.Limited = rows.Granted+row.Granted, rows.Limited+row.Limited
+			}
+			if len(u.Buckets) != 20 || u.Buckets[0].Name != "b21" || u.Buckets[19].Name != "b02" || *u.Others != (api.OtherShares{Buckets: 2, Permits: api.Permits{Granted: 30, Limited: 1}}) ||
+				sum != rows || sum != (api.Permits{Granted: 2530, Limited: 231}) {
+				t.Errorf("%s: %+v, sum %+v, rows %+v", asked, u, sum, rows)
+			}
+			w.as(aud).do("GET", "/api/v1/apps/checkout/usage?range="+asked, nil).want(t, http.StatusOK).into(t, &u)
+			if u.Buckets[0].Name != "hidden" || u.Others.Buckets != 3 {
+				t.Errorf("%s: who sees all is told %+v", asked, u)
+			}
+		}
+		_, err := w.store.DeleteBucket(t.Context(), "b21", 1, byRoot)
+		must(t, err)
+		w.bucket("b21", []string{"checkout"}, []string{bob})
+		var u api.AppUsage
+		w.as(vic).do("GET", "/api/v1/apps/checkout/usage?range=5m", nil).want(t, http.StatusOK).into(t, &u)
+		if u.Buckets[0].Name != "b20" {
+			t.Errorf("what was used under another's name is told: %+v", u.Buckets[0])
+		}
+	})
+}
+
 // Who gets a name that was another's before sees nothing of that one's usage; whoever may read the whole log does.
 func TestEarlierUsageOfANameIsHiddenFromNewcomers(t *testing.T) {
 	w := onSQLite(t)

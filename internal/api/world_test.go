@@ -54,6 +54,8 @@ type world struct {
 	server *httptest.Server
 	store  *store.Store
 	engine *bucket.Engine
+	rdb    *redis.Client // of engine
+	prefix string        // of its keys
 	redis  *switchedPusher
 	roller *figures.Roller // reads when a test says so
 	log    *testenv.Output
@@ -104,7 +106,7 @@ func newWorld(t *testing.T, database store.Config, change ...func(*api.Config)) 
 	addr, prefix := testenv.Redis(t)
 	rdb := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
 	t.Cleanup(func() { _ = rdb.Close() })
-	w.engine = bucket.New(rdb, prefix)
+	w.engine, w.rdb, w.prefix = bucket.New(rdb, prefix), rdb, prefix
 	w.roller = figures.New(figures.Config{Store: w.store, Engine: w.engine, Log: log})
 	w.redis = &switchedPusher{reconciler: reconcile.New(reconcile.Config{Store: w.store, Engine: w.engine, Log: log})}
 

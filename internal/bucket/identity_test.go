@@ -1,6 +1,7 @@
 package bucket_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -139,6 +140,40 @@ func TestTheIndexTellsWhichBucketsWereUsed(t *testing.T) {
 			t.Errorf("the index stays %s", ttl)
 		}
 		_, err := e.UsedNames(t.Context(), 0, bucket.MinutesBound)
+		expectInvalid(t, err, "minutes")
+	})
+}
+
+// TestUsageOfOneAppIsReadOverManyBuckets: only what that app used, in any number of buckets.
+func TestUsageOfOneAppIsReadOverManyBuckets(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		const minute = 29_000_000
+		check(t, e.ReportUsage(t.Context(), []bucket.Usage{
+			{Bucket: "b", App: "checkout", Minute: minute, Granted: 5, Limited: 2}, {Bucket: "b", App: "a", Minute: minute, Granted: 9},
+			{Bucket: "c", App: "a", Minute: minute, Granted: 1}, {Bucket: "b2500", App: "checkout", Minute: minute + 1, ShadowLimited: 3},
+			{Bucket: "b", App: "checkout", Minute: minute + 2, Granted: 7},
+		}))
+		check(t, e.rdb.HSet(t.Context(), e.UsageKey("c", minute), "g:checkout", "many", "l:checkout", -1).Err())
+		names := []string{"b", "c"}
+		for i := range 3000 { // more than one round trip
+			names = append(names, fmt.Sprint("b", i))
+		}
+		got, err := e.ReadAppUsages(t.Context(), "checkout", names, minute, minute+1)
+		check(t, err)
+		want := []bucket.Usage{
+			{Bucket: "b", App: "checkout", Minute: minute, Granted: 5, Limited: 2}, {Bucket: "b2500", App: "checkout", Minute: minute + 1, ShadowLimited: 3},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+		if got, err = e.ReadAppUsages(t.Context(), "checkout", nil, minute, minute); err != nil || len(got) > 0 {
+			t.Fatalf("of no bucket: %v, %v", got, err)
+		}
+		_, err = e.ReadAppUsages(t.Context(), "a:b", names, minute, minute)
+		expectInvalid(t, err, "app")
+		_, err = e.ReadAppUsages(t.Context(), "a", []string{"a}b"}, minute, minute)
+		expectInvalid(t, err, "name")
+		_, err = e.ReadAppUsages(t.Context(), "a", names, 0, bucket.MinutesBound)
 		expectInvalid(t, err, "minutes")
 	})
 }

@@ -13,7 +13,7 @@ import (
 // Reader answers what is asked of the present. Errors are those of Redis.
 type Reader struct {
 	Engine *bucket.Engine
-	Roller *Roller // nil: Recent and RecentMinutes know nothing
+	Roller *Roller // nil: what is in memory is not known
 }
 
 // Sample reads buckets, in the order of names, with the usage of the running minute and the one before, and Redis's time.
@@ -40,6 +40,27 @@ func (r Reader) Sample(ctx context.Context, names []string) ([]model.Sample, tim
 		s.Usage = append(s.Usage, row)
 	}
 	return samples, now, nil
+}
+
+// lateFor is for how long after a minute's end the SDKs may still report what belongs to it: within half a second each, or
+// later when they are held up.
+const lateFor = 15 // s
+
+// SampleApp reads what an app used of buckets in the running minute, and in the first seconds of one also what it used in
+// the one before.
+func (r Reader) SampleApp(ctx context.Context, app string, buckets []string) (model.AppSample, error) {
+	now, err := r.Engine.Time(ctx)
+	if err != nil {
+		return model.AppSample{}, err
+	}
+	minute := now.Unix() / 60
+	sample := model.AppSample{At: now, From: minute}
+	if now.Unix()%60 < lateFor {
+		sample.From--
+	}
+	usage, err := r.Engine.ReadAppUsages(ctx, app, buckets, sample.From, minute)
+	sample.Usage = rowsOf(usage)
+	return sample, err
 }
 
 // LimitedKeys tells which keys of a bucket were limited most in the last minutes, 1..60, the running one included; at most
@@ -87,31 +108,6 @@ func (r Reader) Recent() (recent []model.RecentUsage, at time.Time) {
 		return nil, time.Time{}
 	}
 	return r.Roller.summary()
-}
-
-// RecentMinutes are the minutes of an app that are in memory, summed over the buckets that pass.
-func (r Reader) RecentMinutes(app string, pass func(bucket string) bool) []model.UsageRow {
-	if r.Roller == nil {
-		return nil
-	}
-	return r.Roller.minutesOf(app, pass)
-}
-
-func (r *Roller) minutesOf(app string, pass func(bucket string) bool) []model.UsageRow {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	sums := map[int64]model.Used{}
-	for key, used := range r.recent {
-		if key.app == app && pass(key.bucket) {
-			sums[key.minute] = sums[key.minute].Plus(used)
-		}
-	}
-	rows := make([]model.UsageRow, 0, len(sums))
-	for minute, used := range sums {
-		rows = append(rows, model.UsageRow{App: app, Minute: minute, Used: used})
-	}
-	slices.SortFunc(rows, func(a, b model.UsageRow) int { return cmp.Compare(a.Minute, b.Minute) })
-	return rows
 }
 
 // summary walks over what is in memory: some milliseconds for 10,000 buckets.

@@ -68,6 +68,7 @@ type Roller struct {
 	buckets []model.Bucket // those in recent
 	recent  map[minuteKey]model.Used
 	unsaved map[minuteKey]bool
+	usedBy  map[string][]string // the buckets of each app in recent; nil: to be gathered
 
 	walk *walk // under way; used by Run alone
 }
@@ -175,7 +176,7 @@ func (r *Roller) Read(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.now, r.at, r.read, r.buckets = minute, now, time.Now(), buckets
+	r.now, r.at, r.read, r.buckets, r.usedBy = minute, now, time.Now(), buckets, nil
 	for _, row := range rows {
 		if exists[row.Bucket] {
 			r.note(row)

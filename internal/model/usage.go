@@ -27,6 +27,9 @@ func (u Used) Plus(o Used) Used {
 	return Used{u.Granted + o.Granted, u.Limited + o.Limited, u.ShadowLimited + o.ShadowLimited}
 }
 
+// Asked is how many permits were asked for, whatever came of it.
+func (u Used) Asked() int64 { return u.Granted + u.Limited + u.ShadowLimited }
+
 // Or is the greater of two readings of the same count. Counts only grow, so it is the later reading, unless Redis lost
 // what it had; in which order readings arrive, and how often, makes no difference.
 func (u Used) Or(o Used) Used {
@@ -38,6 +41,21 @@ type UsageRow struct {
 	Bucket string // empty where the row is a sum over buckets
 	App    string
 	Minute int64 // of Redis's clock since 1970
+	Used
+}
+
+// AppUsage is what one app used over a range.
+type AppUsage struct {
+	Rows         []UsageRow   // summed over the buckets, by time
+	Top          []BucketUsed // the same summed over time: the buckets that were asked for most
+	Others       Used         // of all further buckets together
+	OtherBuckets int          // how many those are
+}
+
+// BucketUsed is what one app used of one bucket over a range.
+type BucketUsed struct {
+	Bucket  string
+	Deleted bool
 	Used
 }
 
@@ -143,6 +161,13 @@ type Sample struct {
 	Permits    *int64     // permits that could be acquired now, or free slots; nil where there are several states
 	Held       *int64     // slots held; nil as Permits, and for all algorithms but concurrency
 	Usage      []UsageRow // of the running minute and the one before
+}
+
+// AppSample is what Redis counts of one app at one instant.
+type AppSample struct {
+	At    time.Time  // of Redis
+	From  int64      // the first minute that was read; the running one is the last
+	Usage []UsageRow // by bucket and minute
 }
 
 // LimitedKey says how much a caller's key was limited.

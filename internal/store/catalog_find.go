@@ -219,6 +219,22 @@ func (c *catalog) each(w *wanted, fn func(*entry)) {
 	})
 }
 
+// namesOf are the names of the buckets that an app may use, in order.
+func (c *catalog) namesOf(app int64) []string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	set := newBits(len(c.slots))
+	set.setAll(c.byApp[app])
+	set.setAll(c.byApp[anyApp])
+	names := make([]string, 0, set.count())
+	for _, slot := range c.byName {
+		if set.has(slot) {
+			names = append(names, c.slots[slot].name)
+		}
+	}
+	return names
+}
+
 // tally counts what may be seen, and how many of that wait for Redis.
 func (c *catalog) tally(s sight, waiting map[int64]bool) (all, pending int64) {
 	c.mu.RLock()

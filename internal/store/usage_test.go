@@ -149,13 +149,13 @@ func TestAnAppsSumsAreOverWhatTheViewerMaySee(t *testing.T) {
 			return sums
 		}
 		for viewer, want := range map[string][]int64{"": {113, 7}, "vic": {3, 7}, "olivia": {13, 7}, "ghost": nil} {
-			hours := must(s.AppUsageHours(t.Context(), viewer, "checkout", hour, hour+5))(t)
-			if diff := cmp.Diff(want, sum(hours)); diff != "" {
+			hours := must(s.AppUsageHours(t.Context(), viewer, "checkout", hour, hour+5, 9))(t)
+			if diff := cmp.Diff(want, sum(hours.Rows)); diff != "" {
 				t.Errorf("%q: hours %s", viewer, diff)
 			}
 		}
-		minutes := must(s.AppUsageMinutes(t.Context(), "vic", "checkout", hour*60+30, (hour+3)*60))(t)
-		if diff := cmp.Diff([]int64{2, 7}, sum(minutes)); diff != "" {
+		minutes := must(s.AppUsageMinutes(t.Context(), "vic", "checkout", hour*60+30, (hour+3)*60, nil, 9))(t)
+		if diff := cmp.Diff([]int64{2, 7}, sum(minutes.Rows)); diff != "" {
 			t.Errorf("minutes %s", diff)
 		}
 		seen := must(s.SeenBuckets(t.Context(), "vic", "vic"))(t)
@@ -167,6 +167,90 @@ func TestAnAppsSumsAreOverWhatTheViewerMaySee(t *testing.T) {
 		}
 		if all, pending, err := s.CountBuckets(t.Context(), "vic"); err != nil || all != 2 || pending != 2 {
 			t.Errorf("%d buckets, %d pending, %v", all, pending, err)
+		}
+	})
+}
+
+// By bucket an app's usage adds up to what it is over time, whatever part of it is kept already; the top ones are named,
+// and only to those who may see them.
+func TestAnAppsUsageIsToldByBucket(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		c := newClock()
+		s := d.migrated(t, c.use)
+		people(t, s, "olivia", "vic")
+		apps(t, s, "checkout", "other")
+		ok(t, s.SetMember(t.Context(), "checkout", model.Member{User: "vic", Role: model.AppViewer}, byAlice))
+		for _, name := range []string{"a", "b", "c"} {
+			bucket(t, s, name, definition("olivia", "checkout"))
+		}
+		bucket(t, s, "unseen", definition("olivia", "other"))
+		gone := bucket(t, s, "gone", definition("olivia", "checkout"))
+		again := bucket(t, s, "again", definition("olivia", "checkout"))
+		must(s.DeleteBucket(t.Context(), "gone", gone.Revision, byAlice))(t)
+		must(s.DeleteBucket(t.Context(), "again", again.Revision, byAlice))(t)
+		c.move(time.Minute)
+		bucket(t, s, "again", definition("olivia", "checkout"))
+		hour := c.Now().Unix() / 3600
+		now := hour * 60
+		ok(t, s.MergeUsage(t.Context(), []model.UsageRow{
+			used("a", "checkout", now, 5, 1, 0), used("a", "checkout", now+1, 4, 0, 0), used("b", "checkout", now, 20, 0, 0),
+			used("unseen", "checkout", now, 50, 0, 0), used("gone", "checkout", now, 3, 0, 0), used("a", "other", now, 1000, 0, 0),
+		}))
+		recent := []model.UsageRow{ // more, less and nothing of what is kept
+			used("a", "checkout", now+1, 30, 0, 0), used("b", "checkout", now, 6, 0, 0), used("c", "checkout", now+1, 1, 1, 1), used("unseen", "checkout", now+1, 7, 0, 0),
+			used("again", "checkout", now+1, 9, 0, 0), used("never", "checkout", now+1, 100, 0, 0), used("b", "checkout", now-5, 500, 0, 0),
+		}
+		minutes := func(viewer string, top int) model.AppUsage {
+			return must(s.AppUsageMinutes(t.Context(), viewer, "checkout", now, now+1, recent, top))(t)
+		}
+		a, b, third := model.Used{Granted: 35, Limited: 1}, model.Used{Granted: 20}, model.Used{Granted: 1, Limited: 1, ShadowLimited: 1}
+		rows := []model.UsageRow{used("", "checkout", now, 25, 1, 0), used("", "checkout", now+1, 31, 1, 1)}
+		want := model.AppUsage{Rows: rows, Top: []model.BucketUsed{{Bucket: "a", Used: a}, {Bucket: "b", Used: b}, {Bucket: "c", Used: third}}}
+		if diff := cmp.Diff(want, minutes("vic", 3)); diff != "" {
+			t.Errorf("a viewer's minutes: %s", diff)
+		}
+		want = model.AppUsage{Rows: rows, Top: want.Top[:1], Others: b.Plus(third), OtherBuckets: 2}
+		if diff := cmp.Diff(want, minutes("vic", 1)); diff != "" {
+			t.Errorf("the top one: %s", diff)
+		}
+		all := minutes("", 9)
+		named := map[string]int64{}
+		for _, one := range all.Top {
+			named[one.Bucket] = one.Granted
+			if one.Deleted != (one.Bucket == "gone") {
+				t.Errorf("%s is deleted: %v", one.Bucket, one.Deleted)
+			}
+		}
+		if diff := cmp.Diff(map[string]int64{"unseen": 57, "a": 35, "b": 20, "again": 9, "gone": 3, "c": 1}, named); diff != "" {
+			t.Errorf("to those who see all: %s", diff)
+		}
+		hours := must(s.AppUsageHours(t.Context(), "vic", "checkout", hour, hour, 1))(t)
+		want = model.AppUsage{Rows: []model.UsageRow{used("", "checkout", now, 29, 1, 0)}, Top: []model.BucketUsed{{Bucket: "b", Used: b}}, Others: model.Used{Granted: 9, Limited: 1}, OtherBuckets: 1}
+		if diff := cmp.Diff(want, hours); diff != "" {
+			t.Errorf("hours: %s", diff)
+		}
+	})
+}
+
+// Which buckets an app may use follows every edit.
+func TestBucketsOfAnAppFollowEveryEdit(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		s := d.migrated(t)
+		people(t, s, "olivia")
+		apps(t, s, "checkout", "other")
+		listed := func() map[string][]string {
+			return must(s.AppBuckets(t.Context(), []string{"checkout", "other", "ghost"}))(t)
+		}
+		bucket(t, s, "b", definition("olivia", "checkout"))
+		bucket(t, s, "everyones", definition("olivia", model.AllApps))
+		both := bucket(t, s, "a", definition("olivia", "checkout", "other"))
+		if diff := cmp.Diff(map[string][]string{"checkout": {"a", "b", "everyones"}, "other": {"a", "everyones"}}, listed()); diff != "" {
+			t.Error(diff)
+		}
+		must(s.UpdateBucket(t.Context(), "a", both.Revision, definition("olivia", "other"), byAlice))(t)
+		must(s.DeleteBucket(t.Context(), "b", 1, byAlice))(t)
+		if diff := cmp.Diff(map[string][]string{"checkout": {"everyones"}, "other": {"a", "everyones"}}, listed()); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

@@ -14,6 +14,8 @@ export interface ShareRow extends UsageTotals {
   to: string | undefined;
   /** Its part of all permits asked for, 0..1. */
   share: number;
+  /** Permits a second now; null where that is not known. */
+  now?: UsageTotals | null;
 }
 
 interface ShareTableProps {
@@ -22,6 +24,8 @@ interface ShareTableProps {
   /** What the rows are. */
   header: string;
   none: string;
+  /** Shows what is granted and limited now, per second, in place of the sums. */
+  live?: boolean;
   /** undefined while loading. */
   rows: readonly ShareRow[] | undefined;
   children?: ReactNode;
@@ -44,7 +48,7 @@ interface FrameProps extends Omit<ShareTableProps, 'rows'> {
 }
 
 /** What stays when the shares change. */
-const Frame = memo(function Frame({ title, description, header, none, known, empty, children }: FrameProps) {
+const Frame = memo(function Frame({ title, description, header, none, live = false, known, empty, children }: FrameProps) {
   const { t } = useTranslation();
   return (
     <Section title={title} description={description}>
@@ -57,13 +61,13 @@ const Frame = memo(function Frame({ title, description, header, none, known, emp
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{header}</Table.Th>
-              <Table.Th ta="end">{t('live.granted')}</Table.Th>
-              <Table.Th ta="end">{t('live.limited')}</Table.Th>
-              <Table.Th ta="end">{t('shares.share')}</Table.Th>
+              <Table.Th className={classes.figure}>{t(live ? 'shares.grantedNow' : 'live.granted')}</Table.Th>
+              <Table.Th className={classes.figure}>{t(live ? 'shares.limitedNow' : 'live.limited')}</Table.Th>
+              <Table.Th className={classes.figure}>{t('shares.share')}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            <Shares />
+            <Shares live={live} />
           </Table.Tbody>
         </Table>
       )}
@@ -72,13 +76,14 @@ const Frame = memo(function Frame({ title, description, header, none, known, emp
   );
 });
 
-function Shares() {
+function Shares({ live }: { live: boolean }) {
   const { language } = useTranslation().i18n;
-  return use(Rows)?.map((row) => <ShareOf key={row.name} row={row} language={language} />);
+  return use(Rows)?.map((row) => <ShareOf key={row.name} row={row} live={live} language={language} />);
 }
 
-function ShareOf({ row, language }: { row: ShareRow; language: string }) {
-  const number = (value: number) => formatNumber(value, language);
+function ShareOf({ row, live, language }: { row: ShareRow; live: boolean; language: string }) {
+  const used = live ? row.now : row;
+  const number = (value: number) => formatNumber(value, language, live && value < 10 ? 1 : 0);
   return (
     <Tr>
       <Th scope="row" className={classes.name}>
@@ -87,8 +92,8 @@ function ShareOf({ row, language }: { row: ShareRow; language: string }) {
           <div className={classes.part} style={{ width: `${100 * row.share}%` }} />
         </div>
       </Th>
-      <Td className={classes.figure}>{number(row.granted)}</Td>
-      <Td className={classes.figure}>{number(row.limited + row.shadow_limited)}</Td>
+      <Td className={classes.figure}>{used ? number(used.granted) : '–'}</Td>
+      <Td className={classes.figure}>{used ? number(used.limited + used.shadow_limited) : '–'}</Td>
       <Td className={classes.figure}>{formatPercent(row.share, language, 1)}</Td>
     </Tr>
   );

@@ -57,6 +57,19 @@ export function toSamples(rows: readonly UsageRow[], stepMinutes: number, nowSec
   return samples;
 }
 
+interface Usage {
+  items: readonly UsageRow[] | null;
+  step_minutes: number;
+  redis_time_us: number;
+}
+
+/** What the server told of a range, as samples; `askedAt` in ms is the time where Redis's clock is not known. */
+export function samplesOf(usage: Usage | undefined, askedAt: number, span: number, limitAt: LimitAt): Sample[] {
+  if (!usage) return [];
+  const now = (usage.redis_time_us || askedAt * 1000) / 1_000_000;
+  return toSamples(usage.items ?? [], usage.step_minutes, now, span, limitAt);
+}
+
 export interface AppShare extends UsageTotals {
   app: string;
   /** The app's part of all permits asked for, 0..1. */

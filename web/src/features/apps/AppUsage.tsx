@@ -1,91 +1,94 @@
-import { Group, SegmentedControl, SimpleGrid, Text, useComputedColorScheme } from '@mantine/core';
-import { lazy, Suspense, useMemo } from 'react';
+import { Group, SimpleGrid, Text, useComputedColorScheme } from '@mantine/core';
+import { lazy, memo, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useSearchParams } from 'react-router';
-import { formatNumber } from '@/lib/format/numbers';
-import { useUrlSet } from '@/lib/url-state';
-import { palette } from '@/components/chart/chart-options';
+import { formatNumber, formatPercent } from '@/lib/format/numbers';
+import { palette, type Marker } from '@/components/chart/chart-options';
 import { Figure } from '@/components/chart/Figure';
 import { LineEntry } from '@/components/chart/LineEntry';
-import { asked, toSamples, type Sample, type UsageTotals } from '@/components/chart/series';
+import { RangeControls } from '@/components/chart/RangeControls';
+import { asked, type Range, type Sample, type UsageTotals } from '@/components/chart/series';
 import { errorText } from '@/components/error-text';
 import { Section } from '@/components/Section';
-import { useAppUsage } from './api/usage';
-import { appRanges, rangeSeconds, type AppRange } from './range';
+import { BucketShares } from './BucketShares';
+import { useAppChart } from './use-app-chart';
 
 // The chart library comes only when a chart is shown.
 const LiveChart = lazy(async () => ({ default: (await import('@/components/chart/LiveChart')).LiveChart }));
 
-const noLimit = () => null; // an app's buckets have limits of their own
-const ignored = () => undefined;
+const noMarkers: Marker[] = []; // an app has no definition that could change
 
-/** What an app asks for and gets, summed over its buckets that one may see. */
+/** What an app asks for and gets, now and before, in all of its buckets that one may see and in each. */
 export function AppUsage({ name }: { name: string }) {
   const { t } = useTranslation();
-  const [params] = useSearchParams();
-  const set = useUrlSet();
-  const range = appRanges.find((one) => one === params.get('range')) ?? '1h';
-  const seconds = rangeSeconds[range];
-  const usage = useAppUsage(name, range);
-  const samples = useMemo((): Sample[] => {
-    if (!usage.data) return [];
-    const now = (usage.data.redis_time_us || usage.dataUpdatedAt * 1000) / 1_000_000;
-    return toSamples(usage.data.items ?? [], usage.data.step_minutes, now, seconds, noLimit);
-  }, [seconds, usage.data, usage.dataUpdatedAt]);
+  const chart = useAppChart(name);
+  const { live, usage, range } = chart;
   return (
-    <Section
-      title={t('appUsage.title')}
-      description={t('appUsage.text')}
-      actions={
-        <SegmentedControl
-          size="xs"
-          aria-label={t('live.range')}
-          value={range}
-          onChange={(next) => set({ range: next === '1h' ? '' : next })}
-          data={appRanges.map((value) => ({ value, label: t(`appUsage.range.${value}`) }))}
-        />
-      }
-    >
-      <Figures samples={samples} rows={usage.data?.items} range={range} />
-      <Suspense fallback={<div style={{ minHeight: 278 }} />}>
-        <LiveChart samples={samples} seconds={seconds} markers={[]} zoom={null} onZoom={ignored} />
-      </Suspense>
-      <Legend />
-      {usage.error && (
-        <Text size="sm" role="status" mt="xs">
-          {errorText(usage.error, t)}
-        </Text>
-      )}
-    </Section>
+    <>
+      <Section
+        title={t('appUsage.title')}
+        description={t('appUsage.text')}
+        actions={
+          <RangeControls
+            range={range}
+            onRange={chart.setRange}
+            paused={chart.paused}
+            onPause={chart.setPaused}
+            zoomed={chart.zoom !== null}
+            onZoom={chart.setZoom}
+            onZoomBy={chart.zoomBy}
+          />
+        }
+      >
+        <Figures now={live.failed ? undefined : live.samples.at(-1)} rows={usage.data?.items} range={range} />
+        <Suspense fallback={<div style={{ minHeight: 278 }} />}>
+          <LiveChart samples={chart.samples} seconds={chart.seconds} markers={noMarkers} zoom={chart.zoom} onZoom={chart.setZoom} />
+        </Suspense>
+        <Legend />
+        {live.failed && (
+          <Text size="sm" role="status" mt="xs">
+            {t('live.failed')}
+          </Text>
+        )}
+        {usage.error && !live.failed && (
+          <Text size="sm" role="status" mt="xs">
+            {errorText(usage.error, t)}
+          </Text>
+        )}
+      </Section>
+      <BucketShares usage={usage.data} now={live.failed ? null : live.now} range={range} />
+    </>
   );
 }
 
 interface FiguresProps {
-  samples: readonly Sample[];
-  rows: readonly UsageTotals[] | undefined;
-  range: AppRange;
+  /** Undefined where that is not known. */
+  now: Sample | undefined;
+  rows: readonly UsageTotals[] | null | undefined;
+  range: Range;
 }
 
-/** The rates of the last step that is over, and what the range comes to. */
-function Figures({ samples, rows, range }: FiguresProps) {
+/** The rates of the last second, and what the range comes to. */
+function Figures({ now, rows, range }: FiguresProps) {
   const { t, i18n } = useTranslation();
-  const last = samples.at(-2);
   const rate = (value: number | undefined) => (value === undefined ? '–' : formatNumber(value, i18n.language, value < 10 ? 1 : 0));
   const all = rows?.reduce((sum, row) => sum + asked(row), 0) ?? 0;
   const limited = rows?.reduce((sum, row) => sum + row.limited + row.shadow_limited, 0) ?? 0;
-  const share = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 1 });
-  const step = t(range === '90d' ? 'appUsage.lastHour' : 'appUsage.lastMinute');
   return (
     <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
-      <Figure label={t('live.granted')} unit={step} value={rate(last?.granted)} testId="app-granted" />
-      <Figure label={t('live.limited')} unit={step} value={rate(last && last.limited + last.shadowLimited)} testId="app-limited" />
-      <Figure label={t('appUsage.asked')} unit={t('appUsage.permits')} value={rows ? formatNumber(all, i18n.language) : '–'} testId="app-asked" />
-      <Figure label={t('appUsage.refused')} unit={t('appUsage.ofThem')} value={all > 0 ? share.format(limited / all) : '–'} testId="app-refused" />
+      <Figure label={t('live.granted')} unit={t('live.perSecond')} value={rate(now?.granted)} testId="app-granted" />
+      <Figure label={t('live.limited')} unit={t('live.perSecond')} value={rate(now && now.limited + now.shadowLimited)} testId="app-limited" />
+      <Figure label={t('appUsage.asked')} unit={t(`appUsage.over.${range}`)} value={rows ? formatNumber(all, i18n.language) : '–'} testId="app-asked" />
+      <Figure
+        label={t('appUsage.refused')}
+        unit={t('appUsage.ofThem')}
+        value={all > 0 ? formatPercent(limited / all, i18n.language, 1) : '–'}
+        testId="app-refused"
+      />
     </SimpleGrid>
   );
 }
 
-function Legend() {
+const Legend = memo(function Legend() {
   const { t } = useTranslation();
   const colors = palette[useComputedColorScheme('light')];
   return (
@@ -94,4 +97,4 @@ function Legend() {
       <LineEntry color={colors.limited} dash="2 3" label={t('live.limited')} />
     </Group>
   );
-}
+});

@@ -4,12 +4,14 @@ import type { components } from './schema.gen';
 
 export type StreamSample = components['schemas']['StreamSample'];
 export type StreamBucket = components['schemas']['StreamBucket'];
+export type StreamAppSample = components['schemas']['StreamAppSample'];
+export type StreamRates = components['schemas']['StreamRates'];
 
-export interface StreamHandlers {
-  onSample: (sample: StreamSample) => void;
+export interface StreamHandlers<Sample> {
+  onSample: (sample: Sample) => void;
   /** A bucket has a new revision. */
   onChanged?: (name: string, revision: number) => void;
-  /** A bucket was deleted or may not be seen any more; it is not streamed further. */
+  /** A bucket or the app was deleted or may not be seen any more; it is not streamed further. */
   onGone?: (name: string) => void;
   /** Nothing comes at the moment; it is tried again. */
   onBroken?: () => void;
@@ -19,7 +21,16 @@ const retryAfter = 2_000; // ms
 const silence = 6_000; // ms; a sample comes every second, so after this the connection is dead
 
 /** Follows buckets by server-sent events until the returned function is called, over every interruption. */
-export function openStream(names: readonly string[], handlers: StreamHandlers): () => void {
+export function openStream(names: readonly string[], handlers: StreamHandlers<StreamSample>): () => void {
+  return follow(`buckets=${encodeURIComponent(names.join(','))}`, handlers);
+}
+
+/** Follows an app as openStream does buckets. */
+export function openAppStream(app: string, handlers: StreamHandlers<StreamAppSample>): () => void {
+  return follow(`app=${encodeURIComponent(app)}`, handlers);
+}
+
+function follow<Sample>(query: string, handlers: StreamHandlers<Sample>): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let watchdog: ReturnType<typeof setTimeout> | undefined;
@@ -32,13 +43,13 @@ export function openStream(names: readonly string[], handlers: StreamHandlers): 
 
   function open() {
     if (closed) return;
-    source = new EventSource(`/api/v1/stream?buckets=${encodeURIComponent(names.join(','))}`);
+    source = new EventSource(`/api/v1/stream?${query}`);
     alive();
     source.onopen = () => reached(true);
     source.onerror = () => again();
     source.addEventListener('sample', (event) => {
       alive();
-      handlers.onSample(JSON.parse(event.data as string) as StreamSample);
+      handlers.onSample(JSON.parse(event.data as string) as Sample);
     });
     source.addEventListener('changed', (event) => {
       const { name, revision } = JSON.parse(event.data as string) as { name: string; revision: number };

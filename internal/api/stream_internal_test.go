@@ -1,0 +1,86 @@
+package api
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/headgate/headgate/internal/model"
+)
+
+// Over the seconds of several minutes, with reports that come late for the minute before and buckets that come and go, the
+// rates of an app add up to exactly what was counted while its buckets were read.
+func TestRatesOfAnAppAddUpOverTheMinutes(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // a test
+	w := &appWatch{before: map[string]appCounts{}}
+	names := []string{"a", "b", "late-comer"}
+	counts, told, want := map[usagePlace]model.Used{}, map[string]float64{}, map[string]float64{}
+	begin := time.Unix(60*1000+50, 750e6)
+	last := begin
+	for second := range 300 {
+		at := begin.Add(time.Duration(second)*time.Second + time.Duration(random.IntN(200))*time.Millisecond)
+		minute := at.Unix() / 60
+		present := names[:2]
+		if second >= 100 {
+			present = names
+		}
+		for _, name := range names {
+			in := minute
+			if at.Unix()%60 < 10 && random.IntN(2) == 0 {
+				in-- // reported late
+			}
+			more := random.Int64N(50)
+			place := usagePlace{in, name}
+			counts[place] = counts[place].Plus(model.Used{Granted: more})
+			if second > 100 || second > 0 && name != "late-comer" { // the first reading is where counting begins
+				want[name] += float64(more)
+			}
+		}
+		s := model.AppSample{At: at, From: minute}
+		if at.Unix()%60 < 15 {
+			s.From--
+		}
+		for place, used := range counts {
+			if place.minute >= s.From && place.minute <= minute && (place.app != "late-comer" || second >= 100) {
+				s.Usage = append(s.Usage, model.UsageRow{Bucket: place.app, Minute: place.minute, Used: used})
+			}
+		}
+		var tick appTick
+		w.rates(&s, present, &tick)
+		if tick.rated != (second > 0) {
+			t.Fatalf("second %d: rated %v", second, tick.rated)
+		}
+		for _, b := range tick.buckets {
+			told[b.name] += b.Granted * at.Sub(last).Seconds()
+		}
+		last = at
+	}
+	for _, name := range names {
+		if math.Abs(told[name]-want[name]) > 0.01 || want[name] == 0 {
+			t.Errorf("%s: told %v, counted %v", name, told[name], want[name])
+		}
+	}
+}
+
+// A count that Redis lost and began anew is no negative rate, and after a gap there is no rate at all.
+func TestRatesOfAnAppAreNeverNegative(t *testing.T) {
+	w := &appWatch{before: map[string]appCounts{}}
+	at := time.Unix(60*1000+30, 0)
+	sample := func(granted int64) appTick {
+		at = at.Add(time.Second)
+		var tick appTick
+		s := model.AppSample{At: at, From: 1000, Usage: []model.UsageRow{{Bucket: "a", Minute: 1000, Used: model.Used{Granted: granted}}}}
+		w.rates(&s, []string{"a"}, &tick)
+		return tick
+	}
+	var got []string
+	for _, granted := range []int64{100, 110, 4, 4} {
+		tick := sample(granted)
+		got = append(got, fmt.Sprint(tick.rated, tick.buckets))
+	}
+	if want := "[false [] true [{a {10 0 0}}] true [{a {4 0 0}}] true []]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

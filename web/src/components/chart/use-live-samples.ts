@@ -1,0 +1,50 @@
+import { useDocumentVisibility } from '@mantine/hooks';
+import { useEffect, useState } from 'react';
+import type { StreamRates } from '@/lib/api/stream';
+import type { Sample } from './series';
+
+export interface LiveState<Now> {
+  /** The newest sample; null before the first one. */
+  now: Now | null;
+  /** The last five minutes, oldest first. */
+  samples: Sample[];
+  failed: boolean;
+}
+
+/** What one second of a stream told. */
+export interface LiveSecond<Now> {
+  now: Now;
+  /** Null when Redis did not answer. */
+  redisTimeUs: number | null;
+  /** Null where there was no sample before. */
+  rates: StreamRates | null;
+}
+
+/** Follows something until the returned function is called; `broken` says that nothing comes at the moment. */
+export type Follow<Now> = (take: (second: LiveSecond<Now>) => void, broken: () => void) => () => void;
+
+const kept = 300; // samples
+
+/** Keeps what a stream tells while the page is visible and `paused` is false. `follow` must stay the same between renders. */
+export function useLiveSamples<Now>(follow: Follow<Now>, limit: number | null, paused: boolean): LiveState<Now> {
+  const visible = useDocumentVisibility() === 'visible';
+  const [state, setState] = useState<LiveState<Now>>({ now: null, samples: [], failed: false });
+
+  useEffect(() => {
+    if (!visible || paused) return;
+    return follow(
+      (second) => setState((before) => append(before, second, limit)),
+      () => setState((before) => ({ ...before, failed: true })),
+    );
+  }, [follow, limit, paused, visible]);
+
+  return state;
+}
+
+function append<Now>(before: LiveState<Now>, { now, redisTimeUs, rates }: LiveSecond<Now>, limit: number | null): LiveState<Now> {
+  if (redisTimeUs === null) return { ...before, failed: true };
+  if (rates === null) return { ...before, now, failed: false };
+  const { granted, limited, shadow_limited } = rates;
+  const sample = { at: redisTimeUs / 1_000_000, granted, limited, shadowLimited: shadow_limited, limit };
+  return { now, failed: false, samples: [...before.samples, sample].slice(-kept) };
+}
