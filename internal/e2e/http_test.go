@@ -26,11 +26,6 @@ func (a *admin) login(name, password string) *person {
 	return &person{adminenv.Login(a.t, a.URL, a.Transport, name, password), a.t}
 }
 
-func (a *admin) anonymous() *person {
-	a.t.Helper()
-	return &person{adminenv.Visitor(a.t, a.URL, a.Transport), a.t}
-}
-
 // call sends one request and fails the test only when no answer came.
 func (p *person) call(method, path string, header map[string]string, body any) answer {
 	p.t.Helper()
