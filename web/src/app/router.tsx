@@ -1,6 +1,9 @@
+import type { ComponentType } from 'react';
 import { createBrowserRouter, redirect, type LoaderFunctionArgs } from 'react-router';
 import { bucketListQuery, bucketsQuery } from '@/features/buckets/api/list';
 import { meQuery } from '@/lib/api/me';
+import { needTexts } from '@/lib/i18n';
+import type { Part } from '@/lib/i18n/parts';
 import { queryClient } from '@/lib/query';
 import { ErrorPage } from './ErrorPage';
 import { NotFoundPage } from './NotFoundPage';
@@ -18,13 +21,21 @@ function ahead(ask: (params: URLSearchParams) => Promise<void>) {
   };
 }
 
+/** A page whose code, and the parts of the texts that it shows beyond those of every page, are loaded side by side. */
+function page<Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name, ...parts: Part[]) {
+  return async () => {
+    const [module] = await Promise.all([load(), needTexts(...parts)]);
+    return { Component: module[name] };
+  };
+}
+
 // Every page is loaded when it is first opened. "create" is a path of its own, since "new" may be a bucket's name.
 export const router = createBrowserRouter([
   {
     path: '/login',
     ErrorBoundary: ErrorPage,
     HydrateFallback: PageLoader,
-    lazy: async () => ({ Component: (await import('@/features/auth/LoginPage')).LoginPage }),
+    lazy: page(() => import('@/features/auth/LoginPage'), 'LoginPage'),
   },
   {
     path: '/',
@@ -40,71 +51,71 @@ export const router = createBrowserRouter([
           {
             path: 'buckets',
             ...ahead((params) => queryClient.prefetchQuery(bucketsQuery(bucketListQuery(params)))),
-            lazy: async () => ({ Component: (await import('@/features/buckets/list/BucketsPage')).BucketsPage }),
+            lazy: page(() => import('@/features/buckets/list/BucketsPage'), 'BucketsPage', 'buckets'),
           },
           {
             path: 'deleted',
-            lazy: async () => ({ Component: (await import('@/features/buckets/deleted/DeletedPage')).DeletedPage }),
+            lazy: page(() => import('@/features/buckets/deleted/DeletedPage'), 'DeletedPage', 'buckets'),
           },
           {
             path: 'create/bucket',
-            lazy: async () => ({ Component: (await import('@/features/buckets/form/CreateBucketPage')).CreateBucketPage }),
+            lazy: page(() => import('@/features/buckets/form/CreateBucketPage'), 'CreateBucketPage', 'buckets'),
           },
           {
             path: 'buckets/:name/edit',
-            lazy: async () => ({ Component: (await import('@/features/buckets/form/EditBucketPage')).EditBucketPage }),
+            lazy: page(() => import('@/features/buckets/form/EditBucketPage'), 'EditBucketPage', 'buckets'),
           },
           {
             path: 'buckets/:name/:tab?',
-            lazy: async () => ({ Component: (await import('@/features/buckets/detail/BucketPage')).BucketPage }),
+            lazy: page(() => import('@/features/buckets/detail/BucketPage'), 'BucketPage', 'buckets', 'changes', 'figures'),
           },
           {
             path: 'apps',
-            lazy: async () => ({ Component: (await import('@/features/apps/AppsPage')).AppsPage }),
+            lazy: page(() => import('@/features/apps/AppsPage'), 'AppsPage', 'buckets', 'people'),
           },
           {
             path: 'apps/:name',
-            lazy: async () => ({ Component: (await import('@/features/apps/AppPage')).AppPage }),
+            lazy: page(() => import('@/features/apps/AppPage'), 'AppPage', 'buckets', 'figures', 'people'),
           },
           {
             path: 'people',
-            lazy: async () => ({ Component: (await import('@/features/people/PeoplePage')).PeoplePage }),
+            lazy: page(() => import('@/features/people/PeoplePage'), 'PeoplePage', 'buckets', 'people'),
           },
           {
             path: 'tokens',
-            lazy: async () => ({ Component: (await import('@/features/tokens/TokensPage')).TokensPage }),
+            lazy: page(() => import('@/features/tokens/TokensPage'), 'TokensPage', 'buckets', 'changes', 'tokens'),
           },
           {
             path: 'webhooks',
-            lazy: async () => ({ Component: (await import('@/features/webhooks/WebhooksPage')).WebhooksPage }),
+            lazy: page(() => import('@/features/webhooks/WebhooksPage'), 'WebhooksPage', 'buckets', 'changes', 'tokens', 'webhooks'),
           },
           {
             path: 'webhooks/:name',
-            lazy: async () => ({ Component: (await import('@/features/webhooks/WebhookPage')).WebhookPage }),
+            lazy: page(() => import('@/features/webhooks/WebhookPage'), 'WebhookPage', 'buckets', 'changes', 'tokens', 'webhooks'),
           },
           {
             path: 'as-of',
-            lazy: async () => ({ Component: (await import('@/features/audit/AsOfPage')).AsOfPage }),
+            lazy: page(() => import('@/features/audit/AsOfPage'), 'AsOfPage', 'asOf', 'buckets', 'changes'),
           },
           {
             path: 'audit',
-            lazy: async () => ({ Component: (await import('@/features/audit/AuditPage')).AuditPage }),
+            lazy: page(() => import('@/features/audit/AuditPage'), 'AuditPage', 'asOf', 'buckets', 'changes'),
           },
           {
             path: 'overview',
-            lazy: async () => ({ Component: (await import('@/features/overview/OverviewPage')).OverviewPage }),
+            lazy: page(() => import('@/features/overview/OverviewPage'), 'OverviewPage', 'buckets', 'changes', 'overview'),
           },
           {
             path: 'alerts',
-            lazy: async () => ({ Component: (await import('@/features/alerts/AlertsPage')).AlertsPage }),
+            lazy: page(() => import('@/features/alerts/AlertsPage'), 'AlertsPage'),
           },
           {
             path: 'system',
-            lazy: async () => ({ Component: (await import('@/features/system/SystemPage')).SystemPage }),
+            lazy: page(() => import('@/features/system/SystemPage'), 'SystemPage', 'buckets', 'figures', 'health'),
           },
           {
             path: 'profile',
-            lazy: async () => ({ Component: (await import('@/features/profile/ProfilePage')).ProfilePage }),
+            lazy: page(() => import('@/features/profile/ProfilePage'), 'ProfilePage', 'buckets', 'people'),
           },
           { path: '*', Component: NotFoundPage },
         ],

@@ -3,6 +3,7 @@ import i18next from 'i18next';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '@/lib/api/problem';
 import { fieldErrorsOf } from '@/lib/form-errors';
+import { lookup } from '@/lib/i18n';
 import en from '@/lib/i18n/en';
 import zh from '@/lib/i18n/zh';
 import { errorText } from '@/components/error-text';
@@ -15,9 +16,8 @@ const codes = (JSON.parse(readFileSync('../docs/openapi.json', 'utf8')) as Docum
 
 beforeAll(async () => {
   await i18next.init({
+    ...lookup,
     lng: 'zh-CN',
-    fallbackLng: false,
-    interpolation: { escapeValue: false },
     resources: { en: { translation: en }, 'zh-CN': { translation: zh } },
   });
 });

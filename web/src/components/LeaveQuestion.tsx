@@ -1,15 +1,16 @@
-import { Button, Group, Modal, Text } from '@mantine/core';
-import { useEffect } from 'react';
-import { useTranslation } from 'react-i18next';
+import { lazy, Suspense, useEffect } from 'react';
 import { useBlocker } from 'react-router';
-import { answerLeave, anyDirty, isDecided, useLeaveQuestion } from '@/lib/unsaved';
+import { answerLeave, anyDirty, isDecided, useFormsSeen, useLeaveQuestion } from '@/lib/unsaved';
 import { dialogParam } from '@/lib/url-dialog';
+
+// There is nothing to ask before the first form, which brings most of the dialog's code itself.
+const LeaveDialog = lazy(async () => ({ default: (await import('./LeaveDialog')).LeaveDialog }));
 
 const dialogOf = (search: string) => new URLSearchParams(search).get(dialogParam);
 
 /** Asks before a page or a dialog with unsaved input is left; there is one for the whole console. The way to the login stays free. */
 export function LeaveQuestion() {
-  const { t } = useTranslation();
+  const seen = useFormsSeen();
   const asked = useLeaveQuestion();
   const blocker = useBlocker(
     ({ currentLocation, nextLocation }) =>
@@ -32,23 +33,5 @@ export function LeaveQuestion() {
     else blocker.reset?.();
   }
 
-  return (
-    <Modal
-      opened={asked || blocker.state === 'blocked'}
-      onClose={() => answer(false)}
-      title={t('unsaved.title')}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-      zIndex={300}
-    >
-      <Text mb="md">{t('unsaved.text')}</Text>
-      <Group justify="flex-end">
-        <Button variant="default" onClick={() => answer(true)}>
-          {t('unsaved.leave')}
-        </Button>
-        <Button onClick={() => answer(false)} data-autofocus>
-          {t('unsaved.stay')}
-        </Button>
-      </Group>
-    </Modal>
-  );
+  return <Suspense fallback={null}>{seen && <LeaveDialog opened={asked || blocker.state === 'blocked'} onAnswer={answer} />}</Suspense>;
 }

@@ -1,4 +1,4 @@
-import { createContext, use, useEffect, useRef, useSyncExternalStore } from 'react';
+import { createContext, use, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 
 // Which forms are open, so that what was typed is neither left behind unasked nor lost when the session ends. One
 // registry for all of them: a router takes one blocker at a time, and several forms may be on a page.
@@ -27,11 +27,20 @@ export function useOpenForm(form: OpenForm): void {
     const entry: OpenForm = { dirty: () => latest.current.dirty(), keep: () => latest.current.keep?.() ?? null };
     forms.add(entry);
     scope?.add(entry);
+    tellListeners();
     return () => {
       forms.delete(entry);
       scope?.delete(entry);
     };
   }, [scope]);
+}
+
+/** Whether a form has been on a page by now: from then on the question about leaving may come. */
+export function useFormsSeen(): boolean {
+  const [seen, setSeen] = useState(false);
+  const some = useSyncExternalStore(subscribe, () => forms.size > 0);
+  if (some && !seen) setSeen(true);
+  return seen;
 }
 
 /** Whether one of these forms, by default of all, holds something that would be lost. */
@@ -47,9 +56,13 @@ export function keptForms(): { id: string; values: unknown; base?: unknown }[] {
 let question: (() => void) | null = null;
 const listeners = new Set<() => void>();
 
+function tellListeners(): void {
+  listeners.forEach((listener) => listener());
+}
+
 function setQuestion(next: (() => void) | null): void {
   question = next;
-  listeners.forEach((listener) => listener());
+  tellListeners();
 }
 
 /** Does what would lose input: at once when nothing would be lost, else after the person said so. */

@@ -4,6 +4,7 @@ import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation } from 'react-router';
 import { useMe } from '@/lib/api/me';
+import { needTexts } from '@/lib/i18n';
 import { Logo } from '@/components/Logo';
 import { LeaveQuestion } from '@/components/LeaveQuestion';
 import { PageLoader } from '@/app/PageLoader';
@@ -17,9 +18,18 @@ import { useShortcuts } from './use-shortcuts';
 import { UserMenu } from './UserMenu';
 import classes from './Shell.module.css';
 
-// Both open on a key press, so their code is no part of the first load.
-const Palette = lazy(async () => ({ default: (await import('@/app/palette/Palette')).Palette }));
-const ShortcutsSheet = lazy(async () => ({ default: (await import('./ShortcutsSheet')).ShortcutsSheet }));
+// Both open on a key press, so they are loaded by the first one.
+const loadPalette = () => Promise.all([import('@/app/palette/Palette'), needTexts('buckets')]);
+const Palette = lazy(async () => ({ default: (await loadPalette())[0].Palette }));
+const ShortcutsSheet = lazy(async () => {
+  const [{ ShortcutsSheet: Sheet }] = await Promise.all([import('./ShortcutsSheet'), needTexts('buckets')]);
+  return { default: Sheet };
+});
+
+/** Begins to load the palette when its opening is near, so that nothing typed into it is lost. */
+const expectPalette = () => void loadPalette().catch(() => undefined);
+
+type Dialog = 'palette' | 'help';
 
 /** The frame around every page behind the login. */
 export function Shell() {
@@ -28,11 +38,16 @@ export function Shell() {
   const { pathname } = useLocation();
   const [opened, { toggle, close }] = useDisclosure();
   const main = useRef<HTMLElement>(null);
-  const [dialog, setDialog] = useState<'palette' | 'help' | null>(null);
-  const openPalette = useCallback(() => setDialog('palette'), []);
-  const openHelp = useCallback(() => setDialog('help'), []);
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const [asked, setAsked] = useState<readonly Dialog[]>([]); // one that was open stays, to fade away and to open at once
+  const openDialog = useCallback((name: Dialog) => {
+    setAsked((before) => [...before, name]);
+    setDialog(name);
+  }, []);
+  const openPalette = useCallback(() => openDialog('palette'), [openDialog]);
+  const openHelp = useCallback(() => openDialog('help'), [openDialog]);
   const closeDialog = useCallback(() => setDialog(null), []);
-  useShortcuts({ onPalette: openPalette, onHelp: openHelp });
+  useShortcuts({ onPalette: openPalette, onHelp: openHelp, onModifier: expectPalette });
 
   // A followed link disappears with its page: the focus then goes to the new page instead of nowhere.
   useEffect(() => {
@@ -69,7 +84,7 @@ export function Shell() {
             )}
           </Group>
           <Group gap={4} wrap="nowrap">
-            <SearchButton onClick={openPalette} />
+            <SearchButton onClick={openPalette} onNear={expectPalette} />
             <AlertBell />
             <LanguageMenu />
             <SchemeMenu />
@@ -93,8 +108,8 @@ export function Shell() {
       </AppShell.Main>
       <LeaveQuestion />
       <Suspense fallback={null}>
-        <Palette opened={dialog === 'palette'} onClose={closeDialog} onHelp={openHelp} />
-        <ShortcutsSheet opened={dialog === 'help'} onClose={closeDialog} />
+        {asked.includes('palette') && <Palette opened={dialog === 'palette'} onClose={closeDialog} onHelp={openHelp} />}
+        {asked.includes('help') && <ShortcutsSheet opened={dialog === 'help'} onClose={closeDialog} />}
       </Suspense>
     </AppShell>
   );

@@ -10,10 +10,12 @@ const pause = 1_500; // ms within which the second key must follow "g"
 interface Handlers {
   onPalette: () => void;
   onHelp: () => void;
+  /** A key was pressed that goes with others; one of them opens the palette. */
+  onModifier: () => void;
 }
 
 /** The keys that work on every page, except while something is being typed or a dialog is open. */
-export function useShortcuts({ onPalette, onHelp }: Handlers): void {
+export function useShortcuts({ onPalette, onHelp, onModifier }: Handlers): void {
   const { t } = useTranslation();
   const me = useMe();
   const navigate = useNavigate();
@@ -21,6 +23,7 @@ export function useShortcuts({ onPalette, onHelp }: Handlers): void {
 
   useEffect(() => {
     function press(event: KeyboardEvent) {
+      if (event.key === 'Control' || event.key === 'Meta') onModifier();
       if (belongsElsewhere(event)) return;
       const key = event.key.toLowerCase();
       const done = (act: () => void) => {
@@ -42,7 +45,7 @@ export function useShortcuts({ onPalette, onHelp }: Handlers): void {
     }
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);
-  }, [me, navigate, onHelp, onPalette, t]);
+  }, [me, navigate, onHelp, onModifier, onPalette, t]);
 }
 
 /** Leads into the page's own search; a page without one gets the search over everything. */

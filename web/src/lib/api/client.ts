@@ -1,7 +1,8 @@
 import createClient from 'openapi-fetch';
+import { needTexts } from '@/lib/i18n';
 import { reached } from '@/lib/connection';
 import { timed } from '@/lib/slow';
-import { toApiError } from './problem';
+import { toApiError, type ApiError } from './problem';
 import type { paths } from './schema.gen';
 import { createSessionFetch } from './session-fetch';
 
@@ -43,8 +44,15 @@ interface Answer<T> {
 /** Turns an answer into its data, or throws it as an ApiError. */
 export async function unwrap<T>(answer: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await answer;
-  if (!response.ok) throw toApiError(error, response.status);
+  if (!response.ok) throw await refusalOf(error, response.status);
   return data as T;
+}
+
+/** The ApiError of an error answer, with the texts of the rules there that it names; without them its English is shown. */
+export async function refusalOf(body: unknown, status: number): Promise<ApiError> {
+  const refusal = toApiError(body, status);
+  if (refusal.problem.rule || refusal.fields.length > 0) await needTexts('rules').catch(() => undefined);
+  return refusal;
 }
 
 /** The header that says which revision a write is based on. */

@@ -1,5 +1,6 @@
-import i18next from 'i18next';
+import i18next, { type InitOptions } from 'i18next';
 import { initReactI18next } from 'react-i18next';
+import { parts, type Part } from './parts';
 
 /** The languages of the console, each named in itself. */
 export const languages = [
@@ -11,31 +12,50 @@ export type Language = (typeof languages)[number]['code'];
 
 const storageKey = 'headgate.language';
 
-const texts = {
-  en: () => import('./en'),
-  'zh-CN': () => import('./zh'),
-} satisfies Record<Language, () => Promise<{ default: object }>>;
-
 function preferred(): Language {
   const stored = localStorage.getItem(storageKey);
   if (stored === 'en' || stored === 'zh-CN') return stored;
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh-CN' : 'en';
 }
 
-async function load(language: Language): Promise<void> {
-  if (i18next.hasResourceBundle(language, 'translation')) return;
-  const { default: bundle } = await texts[language]();
-  i18next.addResourceBundle(language, 'translation', bundle);
+/** How texts are looked up. */
+export const lookup: InitOptions = {
+  fallbackLng: false,
+  interpolation: { escapeValue: false }, // React escapes
+  parseMissingKeyHandler: (key: string, fallback?: string) => {
+    if (fallback === undefined) reportError(new Error(`there is no text ${key}, or its part is not loaded`)); // the browser tests see it
+    return fallback ?? key;
+  },
+};
+
+// At once: the router asks for the texts of the first page while it is being made.
+void i18next.use(initReactI18next).init({ ...lookup, resources: {} });
+
+let chosen: Language | undefined;
+const wanted = new Set<Part>(['base']);
+const loads = new Map<string, Promise<void>>();
+
+/** Loads a part of the texts once; one that failed is tried again when it is asked for again. */
+function load(language: Language, part: Part): Promise<void> {
+  const id = `${language}/${part}`;
+  const known = loads.get(id);
+  if (known) return known;
+  const loading = parts[language][part]().then((texts) => {
+    for (const some of Object.values(texts)) i18next.addResourceBundle(language, 'translation', some, true);
+  });
+  loads.set(id, loading);
+  loading.catch(() => loads.delete(id));
+  return loading;
+}
+
+/** Must end before what shows these texts is rendered; they are then there in every language that is chosen later, too. */
+export async function needTexts(...named: Part[]): Promise<void> {
+  for (const part of named) wanted.add(part);
+  await Promise.all(named.map((part) => load(chosen ?? preferred(), part)));
 }
 
 /** Must end before the first render, so that nobody sees keys in place of words. */
 export async function startLanguage(): Promise<void> {
-  await i18next.use(initReactI18next).init({
-    resources: {},
-    fallbackLng: false,
-    interpolation: { escapeValue: false }, // React escapes
-    returnEmptyString: false,
-  });
   await changeTo(preferred());
 }
 
@@ -46,7 +66,8 @@ export async function setLanguage(language: Language): Promise<void> {
 }
 
 async function changeTo(language: Language): Promise<void> {
-  await load(language);
+  chosen = language;
+  await Promise.all([...wanted].map((part) => load(language, part)));
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;
 }

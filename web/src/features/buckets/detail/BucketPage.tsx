@@ -1,5 +1,6 @@
-import { Box, Tabs } from '@mantine/core';
+import { Box, Skeleton, Tabs } from '@mantine/core';
 import { IconCopyPlus, IconPencil } from '@tabler/icons-react';
+import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNavigate, useParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
@@ -12,18 +13,15 @@ import { useBucket } from '@/features/buckets/api/one';
 import { ModeBadge, SyncBadge } from '@/features/buckets/Badges';
 import { LimitText } from '@/components/LimitText';
 import { BucketSkeleton } from './BucketSkeleton';
-import { DefinitionTab } from './DefinitionTab';
-import { HistoryTab } from './HistoryTab';
 import { OverviewTab } from './OverviewTab';
-import { SettingsTab } from './SettingsTab';
-import { UseTab } from './UseTab';
 
+// The first tab is what most people come for; the others are loaded when they are opened.
 const tabs = {
   overview: OverviewTab,
-  definition: DefinitionTab,
-  history: HistoryTab,
-  use: UseTab,
-  settings: SettingsTab,
+  definition: lazy(async () => ({ default: (await import('./DefinitionTab')).DefinitionTab })),
+  history: lazy(async () => ({ default: (await import('./HistoryTab')).HistoryTab })),
+  use: lazy(async () => ({ default: (await import('./UseTab')).UseTab })),
+  settings: lazy(async () => ({ default: (await import('./SettingsTab')).SettingsTab })),
 } as const;
 
 type TabName = keyof typeof tabs;
@@ -83,7 +81,9 @@ function BucketTabs({ bucket, tab }: { bucket: Bucket; tab: TabName }) {
           </Tabs.List>
         </Box>
         <Tabs.Panel value={tab}>
-          <Content bucket={bucket} />
+          <Suspense fallback={<Skeleton height={240} />}>
+            <Content bucket={bucket} />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </>

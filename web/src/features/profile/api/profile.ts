@@ -1,6 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, unwrap } from '@/lib/api/client';
-import { toApiError } from '@/lib/api/problem';
+import { api, refusalOf, unwrap } from '@/lib/api/client';
 
 /** Changes one's own display name, based on the revision that the server has now: nobody else edits it at the same time. */
 export function useSaveName() {
@@ -8,7 +7,7 @@ export function useSaveName() {
   return useMutation({
     mutationFn: async (display_name: string) => {
       const { response, error } = await api.GET('/api/v1/auth/me');
-      if (!response.ok) throw toApiError(error, response.status);
+      if (!response.ok) throw await refusalOf(error, response.status);
       const header = { 'If-Match': response.headers.get('ETag') ?? '' };
       return unwrap(api.PUT('/api/v1/auth/me', { params: { header }, body: { display_name } }));
     },

@@ -1,10 +1,12 @@
 import { alerts } from './alerts';
 import { asOf } from './asOf';
 import { buckets } from './buckets';
+import { changes } from './changes';
 import { common } from './common';
 import { figures } from './figures';
 import { glass } from './glass';
 import { health } from './health';
+import { login } from './login';
 import { overview } from './overview';
 import { people } from './people';
 import { rules } from './rules';
@@ -12,4 +14,5 @@ import { shell } from './shell';
 import { tokens } from './tokens';
 import { webhooks } from './webhooks';
 
-export default { ...alerts, ...asOf, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...tokens, ...rules, ...webhooks };
+/** All texts together, for tests: the console itself loads them in parts. */
+export default { ...alerts, ...asOf, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...login, ...changes, ...tokens, ...rules, ...webhooks };

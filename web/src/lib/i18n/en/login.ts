@@ -1,0 +1,25 @@
+export const login = {
+  login: {
+    title: 'Log in',
+    what: 'Rate limits as shared, audited configuration.',
+    name: 'User name',
+    password: 'Password',
+    showPassword: 'Show or hide the password',
+    submit: 'Log in',
+    wrong: 'User name and password do not fit together, or the account is disabled.',
+  },
+  signOn: {
+    button: 'Log in with {{name}}',
+    or: 'or',
+    away: '{{name}} does not answer now. You can try all the same.',
+    request: 'Request {{id}}',
+    stale: 'This login took too long, was begun in another tab or has ended already. Please log in again.',
+    denied: 'The login was ended before it was complete.',
+    unavailable: 'The single sign-on does not answer now. Try again in a moment.',
+    failed: 'The single sign-on did not work. The server’s log tells why; an administrator finds it by the request.',
+    disabled: 'Your account here is disabled. An administrator can enable it.',
+    uninvited: 'You have no account here, and none of your groups gives you one. Ask an administrator.',
+    taken: 'Your user name belongs to another account here. If that account is yours, ask an administrator to link it.',
+    name: 'Your name there can’t be a user name here. Ask an administrator.',
+  },
+};
