@@ -81,7 +81,7 @@ openapi: ## Write docs/openapi.json anew from the routes
 
 .PHONY: screenshots
 screenshots: web/dist/index.html ## Take a screenshot of every page into web/e2e/screenshots, in light, dark, Chinese and narrow
-	scripts/test-e2e.sh all-pages
+	HEADGATE_E2E_SCREENSHOTS=1 scripts/test-e2e.sh all-pages
 
 .PHONY: image
 image: ## Build the container image headgate:VERSION (VERSION=development); needs a Docker engine

@@ -1,5 +1,5 @@
-import AxeBuilder from '@axe-core/playwright';
 import { expect, test, type Page } from '@playwright/test';
+import { violations } from './accessible';
 import { login } from './login';
 
 // A bucket that an SDK meets limited minute after minute, since before the browser tests began, and whose owner set that
@@ -9,9 +9,8 @@ const bucket = 'e2e-told';
 const rule = 'At least 50% of the permits asked for are limited, for 1 min';
 const started = 150_000; // ms; two whole minutes, and the reports and readings of them, on a machine that is busy
 
-async function accessible(page: Page, where: string) {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`), where).toEqual([]);
+async function accessible(page: Page, where: string): Promise<void> {
+  expect(await violations(page), where).toEqual([]);
 }
 
 test('an open alert is at the bell, on the list, on the bucket and in its rules, until its bucket is switched off', async ({ page, browser }) => {

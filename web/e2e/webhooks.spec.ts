@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import AxeBuilder from '@axe-core/playwright';
 import { expect, test, type Locator, type Page } from '@playwright/test';
+import { violations } from './accessible';
 import { logins } from './env';
 import { login } from './login';
 
@@ -56,9 +56,8 @@ function genuine(secret: string, { headers, body }: Delivery): boolean {
   return createHmac('sha256', secret).update(`${time}.${body}`).digest('hex') === sum;
 }
 
-async function accessible(page: Page) {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)).toEqual([]);
+async function accessible(page: Page): Promise<void> {
+  expect(await violations(page)).toEqual([]);
 }
 
 const secretIn = async (dialog: Locator) => (await dialog.getByRole('region', { name: 'Secret' }).innerText()).trim();
