@@ -15,11 +15,15 @@ function chromium(): string {
   throw new Error('no Chromium found: install one, or name it in HEADGATE_TEST_CHROMIUM');
 }
 
-const url = process.env.HEADGATE_E2E_URL;
-if (!url) throw new Error('HEADGATE_E2E_URL must name a running Headgate');
+function server(name: string): string {
+  const url = process.env[name];
+  if (!url) throw new Error(`${name} must name a running Headgate`);
+  return url;
+}
 
-// These silence Redis, or lift the limits, for everybody: nothing else may run meanwhile.
+// These silence Redis, take the database away, or lift the limits: they have a server of their own, one after the other.
 const alone = ['system.spec.ts', 'glass.spec.ts'];
+const own = { baseURL: server('HEADGATE_E2E_ALONE_URL') };
 
 const root = process.getuid?.() === 0;
 
@@ -27,11 +31,12 @@ export default defineConfig({
   testDir: 'e2e',
   outputDir: 'test-results',
   fullyParallel: false,
-  workers: 2,
+  workers: 3, // two cores: the third has work where others wait for minutes to pass
   projects: [
     { name: 'samples', testMatch: 'samples.setup.ts' },
+    { name: 'alone-samples', testMatch: 'samples.setup.ts', use: own },
+    { name: 'alone', testMatch: alone, workers: 1, use: own, dependencies: ['alone-samples'] },
     { name: 'beside', testIgnore: alone, dependencies: ['samples'] },
-    { name: 'alone', testMatch: alone, workers: 1, dependencies: process.env.HEADGATE_E2E_ONLY ? ['samples'] : ['beside'] },
   ],
   retries: 0,
   timeout: 120_000,
@@ -40,7 +45,7 @@ export default defineConfig({
   // The JSON report goes to the file that PLAYWRIGHT_JSON_OUTPUT_FILE names, for `make test` to count.
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['list'], ['json']] : [['list']],
   use: {
-    baseURL: url,
+    baseURL: server('HEADGATE_E2E_URL'),
     locale: 'en-US',
     viewport: { width: 1280, height: 800 },
     actionTimeout: 15_000,

@@ -21,15 +21,11 @@ type login struct {
 	Password string `json:"password"`
 }
 
-// The console in a real browser, on a server with real MariaDB and Redis: web/e2e tells the stories, this starts the
-// ground under them.
+// The console in a real browser, on servers with real MariaDB and Redis: web/e2e tells the stories, this starts the ground
+// under them. Stories that take Redis or the database away, or lift the limits for everybody, have a ground of their own.
 func TestBrowser(t *testing.T) {
-	g := newGround(t, testenv.OwnRedis(t))
-	dsn, control := throughSwitch(t, testenv.MySQL(t))
-	a := startAdmin(t, append(g.settings, "HEADGATE_WEBHOOK_ALLOW_PRIVATE=on", "HEADGATE_MYSQL_DSN="+dsn), "serve")
-	admin := a.login("admin", adminPassword)
-	admin.people()
-	limitAll(t, admin, g.addr)
+	beside, alone := newBrowserGround(t, "HEADGATE_E2E_"), newBrowserGround(t, "HEADGATE_E2E_ALONE_")
+	limitAll(t, beside.admin, beside.redis)
 	logins, err := json.Marshal(map[string]login{
 		"admin": {"admin", adminPassword}, "owner": {"olivia", "olivia-password"}, "auditor": {"audrey", "audrey-password"}, "stranger": {"sam", "sam-password"},
 	})
@@ -42,13 +38,31 @@ func TestBrowser(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "npx", args...)
 	cmd.Dir = filepath.Join("..", "..", "web")
-	cmd.Env = append(os.Environ(),
-		"HEADGATE_E2E_URL="+a.URL, "HEADGATE_E2E_LOGINS="+string(logins), "HEADGATE_E2E_LOAD="+binary(t, "client-demo"),
-		"HEADGATE_E2E_REDIS_URL=redis://"+g.addr, "HEADGATE_E2E_DATABASE="+control)
+	cmd.Env = append(os.Environ(), "HEADGATE_E2E_LOGINS="+string(logins), "HEADGATE_E2E_LOAD="+binary(t, "client-demo"))
+	cmd.Env = append(append(cmd.Env, beside.env...), alone.env...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		t.Errorf("the browser tests failed: %v", err)
 	}
+}
+
+// browserGround is a server with people in it, a Redis of its own, and a database that can be taken away.
+type browserGround struct {
+	admin *person
+	redis string
+	// What tells the browser tests where it is.
+	env []string
+}
+
+func newBrowserGround(t *testing.T, prefix string) browserGround {
+	t.Helper()
+	g := newGround(t, testenv.OwnRedis(t))
+	dsn, control := throughSwitch(t, testenv.MySQL(t))
+	a := startAdmin(t, append(g.settings, "HEADGATE_WEBHOOK_ALLOW_PRIVATE=on", "HEADGATE_MYSQL_DSN="+dsn), "serve")
+	admin := a.login("admin", adminPassword)
+	admin.people()
+	env := []string{prefix + "URL=" + a.URL, prefix + "REDIS_URL=redis://" + g.addr, prefix + "DATABASE=" + control}
+	return browserGround{admin: admin, redis: g.addr, env: env}
 }
 
 // limitAll has an SDK meet a bucket limited for as long as the test runs, with a rule that tells its owner sam. An alert

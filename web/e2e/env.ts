@@ -1,3 +1,5 @@
+import { test } from '@playwright/test';
+
 /** A user of the environment under test. */
 export interface Login {
   name: string;
@@ -16,16 +18,21 @@ export function logins(): Record<Who, Login> {
   return JSON.parse(needed('HEADGATE_E2E_LOGINS')) as Record<Who, Login>;
 }
 
+/** A fact of the server under the running test: those that trouble everybody have one of their own. */
+function ofGround(name: string): string {
+  return needed(`HEADGATE_E2E_${test.info().project.name.startsWith('alone') ? 'ALONE_' : ''}${name}`);
+}
+
 /** The client-demo binary. */
 export function loadBinary(): string {
   return needed('HEADGATE_E2E_LOAD');
 }
 
 export function redisUrl(): string {
-  return needed('HEADGATE_E2E_REDIS_URL');
+  return ofGround('REDIS_URL');
 }
 
 /** Where the server's database is taken away and brought back. */
 export function databaseSwitch(): string {
-  return needed('HEADGATE_E2E_DATABASE');
+  return ofGround('DATABASE');
 }

@@ -1,7 +1,10 @@
 import { connect } from 'node:net';
-import { expect, test } from '@playwright/test';
+import { expect, test, type BrowserContext, type Page } from '@playwright/test';
 import { databaseSwitch, logins, redisUrl } from './env';
+import { foreignWords } from './foreign-words';
 import { login } from './login';
+import { speak } from './looks';
+import { sample } from './samples';
 
 // An admin sees how everything stands, also while Redis does not answer, has it compared, and asks who may do what.
 
@@ -21,6 +24,27 @@ function silenceRedis(): Promise<void> {
   });
 }
 
+const shown = ['/system', '/overview', '/buckets', `/buckets/${sample}`, '/apps/checkout', '/alerts'];
+
+/** Pages that stand open in Chinese meanwhile. */
+async function inChinese(context: BrowserContext): Promise<Page[]> {
+  return Promise.all(
+    shown.map(async (path) => {
+      const page = await context.newPage();
+      await speak(page, 'zh-CN');
+      await page.goto(path);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      return page;
+    }),
+  );
+}
+
+/** What of these pages is English, with the page. */
+async function english(pages: Page[]): Promise<string[]> {
+  const found = await Promise.all(pages.map(async (page) => (await foreignWords(page)).map((text) => `${new URL(page.url()).pathname}: ${text}`)));
+  return found.flat();
+}
+
 test('the System page shows the parts, tells that Redis is away, and recovers', async ({ page }) => {
   await login(page.request, 'admin');
   await page.goto('/system');
@@ -30,10 +54,17 @@ test('the System page shows the parts, tells that Redis is away, and recovers', 
   const servers = page.getByRole('region', { name: 'Servers of Headgate' });
   await expect(servers.getByRole('row').filter({ hasText: '(answers you)' }).getByText('Runs', { exact: true })).toBeVisible();
 
+  const chinese = await inChinese(page.context());
   await silenceRedis();
   await expect(redis.getByText('Does not answer', { exact: true })).toBeVisible({ timeout: 20_000 });
   await expect(servers.getByText('Runs', { exact: true }).first()).toBeVisible();
-  await expect(redis.getByText('Works', { exact: true })).toBeVisible({ timeout: 60_000 });
+  const said: string[] = [];
+  await expect(async () => {
+    said.push(...(await english(chinese)));
+    await expect(redis.getByText('Works', { exact: true })).toBeVisible({ timeout: 250 });
+  }).toPass({ timeout: 60_000 });
+  expect(said, 'English on a page in Chinese').toEqual([]);
+  for (const other of chinese) await other.close();
 
   const sync = page.getByRole('region', { name: 'Definitions in Redis' });
   await expect(sync.getByText('Equal', { exact: true })).toBeVisible({ timeout: 60_000 });
@@ -52,6 +83,7 @@ test('while the database is away the System page says that nothing is known, als
   await page.goto('/system');
   const database = page.getByRole('region', { name: 'Database', exact: true });
   await expect(database.getByText('Works', { exact: true })).toBeVisible();
+  const chinese = await inChinese(page.context());
   await request.post(`${databaseSwitch()}/away`);
   try {
     await expect(page.getByText('This page could not be refreshed')).toBeVisible({ timeout: 30_000 });
@@ -62,6 +94,11 @@ test('while the database is away the System page says that nothing is known, als
     await expect(other.getByText('A part that is needed does not answer at the moment.')).toBeVisible({ timeout: 30_000 });
     await expect(other.getByRole('button', { name: 'Try again' })).toBeVisible();
     await other.close();
+    for (const one of chinese) await expect(one.getByText('本页未能刷新')).toBeVisible({ timeout: 40_000 });
+    const late = await inChinese(page.context());
+    for (const one of late) await expect(one.getByText('所需的组件暂时没有响应').first()).toBeVisible({ timeout: 30_000 });
+    expect(await english([...chinese, ...late]), 'English on a page in Chinese').toEqual([]);
+    for (const one of [...chinese, ...late]) await one.close();
   } finally {
     await request.post(`${databaseSwitch()}/back`);
   }

@@ -26,12 +26,13 @@ export function ModeBadge({ mode }: { mode: Bucket['mode'] }) {
 
 /** Whether Redis has the bucket's present revision. */
 export function SyncBadge({ sync }: { sync: Bucket['sync'] }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const synced = sync.state === 'synced';
   const SyncIcon = synced ? IconCircleCheck : IconClockPause;
   const text = synced ? t('sync.syncedLong') : t('sync.pendingLong', { revision: sync.installed_revision });
+  const more = i18n.language === 'en' ? sync.message : ''; // the server says it in English alone
   return (
-    <Hint label={sync.message ? `${text} ${sync.message}` : text} maw={320}>
+    <Hint label={more ? `${text} ${more}` : text} maw={320}>
       <Badge
         variant="default"
         className={synced ? classes.good : classes.watch}

@@ -42,12 +42,11 @@ function describe(system: System, t: TFunction): string {
 
 // What could not be read anew is not known to be so still: with the database away nobody is told anything.
 function Parts({ system, known }: { system: System; known: boolean }) {
-  const { t } = useTranslation();
   return (
     <Stack gap="lg">
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
-        <PartCard title={t('system.database')} part={system.database} known={known} />
-        <PartCard title={t('system.redis')} part={system.redis} known={known} />
+        <PartCard which="database" part={system.database} known={known} />
+        <PartCard which="redis" part={system.redis} known={known} />
       </SimpleGrid>
       <SyncCard />
       <ServersCard system={system} />

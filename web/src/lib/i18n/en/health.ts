@@ -9,6 +9,11 @@ export const health = {
     watch: 'Works, with a warning',
     bad: 'Does not answer',
     unknown: 'Not known now',
+    away: {
+      database: 'The database does not answer.',
+      redis: 'Redis does not answer; saved changes wait and reach it when it is back.',
+    },
+    evicts: 'Redis has the maxmemory-policy {{policy}} and may drop the state of buckets; set noeviction.',
     sync: 'Definitions in Redis',
     syncText: 'Redis enforces what the database says. What is missing is brought there by itself, usually within a second.',
     equal: 'Equal',

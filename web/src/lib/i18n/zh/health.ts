@@ -11,6 +11,11 @@ export const health: typeof en = {
     watch: '正常，但有警告',
     bad: '没有响应',
     unknown: '目前未知',
+    away: {
+      database: '数据库没有响应。',
+      redis: 'Redis 没有响应；已保存的修改会等待，恢复后自动送达。',
+    },
+    evicts: 'Redis 的 maxmemory-policy 为 {{policy}}，可能丢弃限流桶的状态；请设为 noeviction。',
     sync: 'Redis 中的定义',
     syncText: 'Redis 执行数据库中的定义。缺少的内容会自动补上，通常在一秒之内。',
     equal: '一致',
