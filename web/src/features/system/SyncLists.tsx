@@ -12,7 +12,7 @@ const shown = 10;
 
 /** The buckets that wait, each with what holds it up. */
 export function PendingList({ items }: { items: Pending[] }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   if (items.length === 0) return null;
   return (
     <Items
@@ -20,15 +20,15 @@ export function PendingList({ items }: { items: Pending[] }) {
       more={items.length - shown}
       lines={items.slice(0, shown).map((one) => (
         <List.Item key={one.bucket}>
-          <Name bucket={one.bucket} gone={one.deleted} />: {reasonOf(one, t)}, {t('system.changed')} <RelativeTime at={one.changed_at} />
+          <Name bucket={one.bucket} gone={one.deleted} />: {reasonOf(one, t, i18n.language)}, {t('system.changed')} <RelativeTime at={one.changed_at} />
         </List.Item>
       ))}
     />
   );
 }
 
-function reasonOf(one: Pending, t: TFunction): string {
-  if (one.reason === 'invalid') return one.message; // it names the field
+function reasonOf(one: Pending, t: TFunction, language: string): string {
+  if (one.reason === 'invalid' && language === 'en') return one.message; // it names the field, in English alone
   return t(`syncReason.${one.reason || 'on_its_way'}`);
 }
 

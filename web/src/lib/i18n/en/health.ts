@@ -82,6 +82,7 @@ export const health = {
     foreign: 'this Redis belongs to another deployment',
     unknown_format: 'Redis holds it in the format of a newer version',
     alien: 'something else stands in Redis under its key',
+    invalid: 'Redis can’t enforce the definition',
     busy: 'it kept changing while it was pushed',
     other: 'the push failed; the server’s log has the cause',
   },

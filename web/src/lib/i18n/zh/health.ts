@@ -84,6 +84,7 @@ export const health: typeof en = {
     foreign: '此 Redis 属于另一套部署',
     unknown_format: 'Redis 中的内容是更新版本的格式',
     alien: 'Redis 中该键下是其他内容',
+    invalid: 'Redis 无法执行此定义',
     busy: '推送期间定义不断变化',
     other: '推送失败，原因见服务器日志',
   },
