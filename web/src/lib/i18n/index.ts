@@ -31,7 +31,8 @@ export const lookup: InitOptions = {
 // At once: the router asks for the texts of the first page while it is being made.
 void i18next.use(initReactI18next).init({ ...lookup, resources: {} });
 
-let chosen: Language | undefined;
+let current: Language | undefined;
+let coming: Language | undefined; // while its texts are being loaded
 const wanted = new Set<Part>(['base']);
 const loads = new Map<string, Promise<void>>();
 
@@ -51,7 +52,9 @@ function load(language: Language, part: Part): Promise<void> {
 /** Must end before what shows these texts is rendered; they are then there in every language that is chosen later, too. */
 export async function needTexts(...named: Part[]): Promise<void> {
   for (const part of named) wanted.add(part);
-  await Promise.all(named.map((part) => load(chosen ?? preferred(), part)));
+  const shown = current ?? preferred();
+  const spoken = [...new Set([shown, coming ?? shown])];
+  await Promise.all(spoken.flatMap((language) => named.map((part) => load(language, part))));
 }
 
 /** Must end before the first render, so that nobody sees keys in place of words. */
@@ -66,8 +69,13 @@ export async function setLanguage(language: Language): Promise<void> {
 }
 
 async function changeTo(language: Language): Promise<void> {
-  chosen = language;
-  await Promise.all([...wanted].map((part) => load(language, part)));
-  await i18next.changeLanguage(language);
-  document.documentElement.lang = language;
+  coming = language;
+  try {
+    await Promise.all([...wanted].map((part) => load(language, part)));
+    await i18next.changeLanguage(language);
+    current = language;
+    document.documentElement.lang = language;
+  } finally {
+    if (coming === language) coming = undefined;
+  }
 }
