@@ -23,6 +23,9 @@ function server(name: string): string {
 
 // These silence Redis, take the database away, or lift the limits: they have a server of their own, one after the other.
 const alone = ['system.spec.ts', 'glass.spec.ts'];
+// Many small tests, which fill what the long ones leave; and one that waits for minutes that have passed by then.
+const pages = ['all-pages.spec.ts', 'failing.spec.ts'];
+const told = ['open-alert.spec.ts'];
 const own = { baseURL: server('HEADGATE_E2E_ALONE_URL') };
 
 const root = process.getuid?.() === 0;
@@ -36,7 +39,9 @@ export default defineConfig({
     { name: 'samples', testMatch: 'samples.setup.ts' },
     { name: 'alone-samples', testMatch: 'samples.setup.ts', use: own },
     { name: 'alone', testMatch: alone, workers: 1, use: own, dependencies: ['alone-samples'] },
-    { name: 'beside', testIgnore: alone, dependencies: ['samples'] },
+    { name: 'beside', testIgnore: [...alone, ...pages, ...told, 'samples.setup.ts'], dependencies: ['samples'] },
+    { name: 'told', testMatch: told, dependencies: ['samples'] },
+    { name: 'pages', testMatch: pages, dependencies: ['samples'] },
   ],
   retries: 0,
   timeout: 120_000,
