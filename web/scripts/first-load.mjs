@@ -29,21 +29,29 @@ function pages() {
   }));
 }
 
-/** The files that the first load of each page takes in a language, by the page's path; the paths are those of the server. */
+/** The files that the first load of each page takes in a language, by the page's path; the names are those of the server. */
 export function firstLoads(language) {
   const manifest = JSON.parse(readFileSync(new URL('manifest.json', dist), 'utf8'));
-  const collect = (key, files) => {
-    const chunk = manifest[key];
-    if (!chunk) throw new Error(`the build has no ${key}`);
+  const chunkOf = new Map(Object.values(manifest).map((chunk) => [chunk.file, chunk]));
+  const collect = (chunk, files) => {
     if (files.has(chunk.file)) return;
     files.add(chunk.file);
     for (const css of chunk.css ?? []) files.add(css);
-    for (const imported of chunk.imports ?? []) collect(imported, files);
+    for (const imported of chunk.imports ?? []) collect(manifest[imported], files);
   };
+  const frame = new Set();
+  for (const [, file] of readFileSync(new URL('index.html', dist), 'utf8').matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)) {
+    const chunk = chunkOf.get(file);
+    if (chunk) collect(chunk, frame);
+    else frame.add(file); // a style sheet
+  }
   return pages().map(({ path, name, module, parts }) => {
-    const files = new Set();
+    const files = new Set(frame);
     const texts = parts.map((part) => `src/lib/i18n/${folders[language]}/${part}.ts`);
-    for (const key of ['index.html', module, ...(soon[name] ?? []), ...texts]) collect(key, files);
+    for (const key of [module, ...(soon[name] ?? []), ...texts]) {
+      if (!manifest[key]) throw new Error(`the build has no ${key}`);
+      collect(manifest[key], files);
+    }
     return { path, files: [...files].sort(), bytes: [...files].map(weigh).reduce((sum, size) => sum + size, 0) };
   });
 }

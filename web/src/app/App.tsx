@@ -1,9 +1,9 @@
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from 'react-router';
 import { nonce } from '@/lib/nonce';
 import { queryClient } from '@/lib/query';
+import { Notices } from './Notices';
 import { router } from './router';
 import { cssVariables, theme } from './theme';
 
@@ -17,7 +17,7 @@ export function App() {
       {...(nonce ? { getStyleNonce: () => nonce } : {})}
     >
       <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-right" />
+        <Notices />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

@@ -1,4 +1,4 @@
-import { Badge, createTheme, Modal, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+import { Badge, createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
 
 const water: MantineColorsTuple = [
   '#e8f2ff',
@@ -26,9 +26,10 @@ export const theme = createTheme({
   components: {
     // Never cut short: a state must be readable in full.
     Badge: Badge.extend({ styles: { root: { minWidth: 'max-content' } } }),
-    ModalTitle: Modal.Title.extend({ defaultProps: { fw: 650, fz: 'lg' } }),
+    // By name, since dialogs are loaded after the theme.
+    ModalTitle: { defaultProps: { fw: 650, fz: 'lg' } },
     // A dialog's header would be a second banner of the page.
-    ModalHeader: Modal.Header.extend({ defaultProps: { role: 'presentation' } }),
+    ModalHeader: { defaultProps: { role: 'presentation' } },
   },
 });
 

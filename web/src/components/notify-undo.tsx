@@ -1,15 +1,15 @@
 import { Button, Group, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import type { TFunction } from 'i18next';
+import { hideNotice, showNotice } from './notices';
 
 /** Says that something was done, and offers to take it back for as long as the notice stands. */
 export function showUndoable(message: string, t: TFunction, undo?: () => void): void {
   const id = crypto.getRandomValues(new Uint32Array(2)).join('-');
   function takeBack() {
-    notifications.hide(id);
+    hideNotice(id);
     undo?.();
   }
-  notifications.show({
+  showNotice({
     id,
     color: 'teal',
     autoClose: 10_000,

@@ -1,16 +1,16 @@
-import { notifications } from '@mantine/notifications';
 import type { TFunction } from 'i18next';
 import { ApiError } from '@/lib/api/problem';
 import { errorText } from './error-text';
+import { showNotice } from './notices';
 
 /** Says that something was done. */
 export function showDone(message: string, t: TFunction): void {
-  notifications.show({ message, color: 'teal', closeButtonProps: { 'aria-label': t('common.close') } });
+  showNotice({ message, color: 'teal', closeButtonProps: { 'aria-label': t('common.close') } });
 }
 
 /** Says that something was done, though not yet everywhere. */
 export function showPending(message: string, t: TFunction): void {
-  notifications.show({
+  showNotice({
     message,
     color: 'orange',
     autoClose: 8_000,
@@ -21,7 +21,7 @@ export function showPending(message: string, t: TFunction): void {
 /** Says why something failed; `message` says it where the caller knows better. */
 export function showError(error: unknown, t: TFunction, message = errorText(error, t)): void {
   const id = error instanceof ApiError ? error.problem.request_id : undefined;
-  notifications.show({
+  showNotice({
     title: t('state.errorTitle'),
     message: [message, id && `${t('state.requestId')}: ${id}`].filter(Boolean).join(' '),
     color: 'red',

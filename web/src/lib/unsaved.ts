@@ -1,4 +1,5 @@
-import { createContext, use, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { createContext, use, useEffect, useRef, useSyncExternalStore } from 'react';
+import { useEver } from './use-ever';
 
 // Which forms are open, so that what was typed is neither left behind unasked nor lost when the session ends. One
 // registry for all of them: a router takes one blocker at a time, and several forms may be on a page.
@@ -37,10 +38,7 @@ export function useOpenForm(form: OpenForm): void {
 
 /** Whether a form has been on a page by now: from then on the question about leaving may come. */
 export function useFormsSeen(): boolean {
-  const [seen, setSeen] = useState(false);
-  const some = useSyncExternalStore(subscribe, () => forms.size > 0);
-  if (some && !seen) setSeen(true);
-  return seen;
+  return useEver(useSyncExternalStore(subscribe, () => forms.size > 0));
 }
 
 /** Whether one of these forms, by default of all, holds something that would be lost. */

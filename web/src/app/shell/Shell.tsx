@@ -1,4 +1,4 @@
-import { AppShell, Burger, Group, ScrollArea, Text, UnstyledButton } from '@mantine/core';
+import { AppShell, Burger, Group, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -92,10 +92,8 @@ export function Shell() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm">
-        <ScrollArea>
-          <Navigation />
-        </ScrollArea>
+      <AppShell.Navbar p="sm" className={classes.rooms}>
+        <Navigation />
       </AppShell.Navbar>
       <AppShell.Main ref={main} id="main" tabIndex={-1}>
         <ConnectionBanner />

@@ -1,11 +1,13 @@
 import { Anchor, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate, useParams } from 'react-router';
 import { hasCode } from '@/lib/api/problem';
 import type { App } from '@/lib/api/types';
 import { deletion } from '@/lib/curl';
 import { useUrlDialog } from '@/lib/url-dialog';
+import { useEver } from '@/lib/use-ever';
 import { ActionButton } from '@/components/ActionButton';
 import { ChangedBanner } from '@/components/ChangedBanner';
 import { DeleteByName } from '@/components/DeleteByName';
@@ -17,8 +19,9 @@ import { ErrorState } from '@/components/States';
 import { Written } from '@/components/Written';
 import { useApp, useDeleteApp } from './api/one';
 import { AppUsage } from './AppUsage';
-import { EditAppDialog } from './EditAppDialog';
 import { Members } from './Members';
+
+const EditAppDialog = lazy(async () => ({ default: (await import('./EditAppDialog')).EditAppDialog }));
 
 /** One app: its members and its buckets. */
 export function AppPage() {
@@ -38,6 +41,7 @@ export function AppPage() {
 function AppView({ app }: { app: App }) {
   const { t } = useTranslation();
   const [editing, edit] = useUrlDialog('edit');
+  const asked = useEver(editing);
   const denied = app.may.edit ? undefined : t('denied.editApp');
   return (
     <>
@@ -66,7 +70,7 @@ function AppView({ app }: { app: App }) {
         <Members app={app} denied={denied} />
         <DeleteApp app={app} />
       </Stack>
-      <EditAppDialog app={app} opened={editing && app.may.edit} onClose={edit.close} />
+      <Suspense fallback={null}>{asked && <EditAppDialog app={app} opened={editing && app.may.edit} onClose={edit.close} />}</Suspense>
     </>
   );
 }

@@ -1,10 +1,12 @@
 import { Group, Skeleton, Stack } from '@mantine/core';
 import { IconPencil, IconPlayerPause, IconPlayerPlay, IconSend } from '@tabler/icons-react';
+import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import type { WebhookDetail } from '@/lib/api/types';
 import { useUrlDialog } from '@/lib/url-dialog';
+import { useEver } from '@/lib/use-ever';
 import { ActionButton } from '@/components/ActionButton';
 import { showDone, showError } from '@/components/notify';
 import { PageHeader } from '@/components/PageHeader';
@@ -12,11 +14,12 @@ import { ErrorState, ForbiddenState } from '@/components/States';
 import { Written } from '@/components/Written';
 import { inputOf, useTestWebhook, useUpdateWebhook, useWebhook } from './api/webhooks';
 import { Attempts } from './Attempts';
-import { EditWebhookDialog } from './EditWebhookDialog';
 import { failureText } from './failure';
 import { WebhookDanger } from './WebhookDanger';
 import { WebhookFacts } from './WebhookFacts';
 import { WebhookBadge } from './WebhookState';
+
+const EditWebhookDialog = lazy(async () => ({ default: (await import('./EditWebhookDialog')).EditWebhookDialog }));
 
 /** One endpoint: what it is told, how that goes, and what can be done about it. */
 export function WebhookPage() {
@@ -40,6 +43,7 @@ function Loaded({ name }: { name: string }) {
 function WebhookView({ webhook }: { webhook: WebhookDetail }) {
   const { t } = useTranslation();
   const [editing, edit] = useUrlDialog('edit');
+  const asked = useEver(editing);
   return (
     <>
       <PageHeader
@@ -62,7 +66,7 @@ function WebhookView({ webhook }: { webhook: WebhookDetail }) {
         <Attempts attempts={webhook.attempts} />
         <WebhookDanger webhook={webhook} />
       </Stack>
-      <EditWebhookDialog webhook={webhook} opened={editing} onClose={edit.close} />
+      <Suspense fallback={null}>{asked && <EditWebhookDialog webhook={webhook} opened={editing} onClose={edit.close} />}</Suspense>
     </>
   );
 }
