@@ -1,7 +1,7 @@
 // Fails when the first load of a page weighs more than the budget.
 import { budget, firstLoads } from './first-load.mjs';
 
-const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
+const kilobytes = (bytes) => `${(bytes / 1024).toFixed(1)} KB`;
 const loads = ['en', 'zh-CN'].flatMap((language) => firstLoads(language).map((load) => ({ ...load, language })));
 const heaviest = loads.sort((a, b) => b.bytes - a.bytes).filter((load, index, all) => all.findIndex(({ path }) => path === load.path) === index);
 

@@ -7,7 +7,7 @@ const web = new URL('../', import.meta.url);
 const dist = new URL('dist/', web);
 
 /** The most that the first load of a page may weigh, in bytes as gzip packs them. */
-export const budget = 300_000;
+export const budget = 300 * 1024;
 
 // Loaded by a page as soon as it is there, though by a call of its own.
 const soon = {

@@ -71,11 +71,11 @@ export const router = createBrowserRouter([
           },
           {
             path: 'apps',
-            lazy: page(() => import('@/features/apps/AppsPage'), 'AppsPage', 'buckets', 'people'),
+            lazy: page(() => import('@/features/apps/AppsPage'), 'AppsPage', 'apps', 'buckets'),
           },
           {
             path: 'apps/:name',
-            lazy: page(() => import('@/features/apps/AppPage'), 'AppPage', 'buckets', 'figures', 'people'),
+            lazy: page(() => import('@/features/apps/AppPage'), 'AppPage', 'apps', 'buckets', 'figures'),
           },
           {
             path: 'people',

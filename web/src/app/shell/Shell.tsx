@@ -1,4 +1,4 @@
-import { AppShell, Burger, Group, Text, UnstyledButton } from '@mantine/core';
+import { Burger, Group, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -56,11 +56,11 @@ export function Shell() {
   }, [pathname, close]);
 
   return (
-    <AppShell header={{ height: 56 }} navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="md">
+    <div className={classes.shell}>
       <a className="skip-link" href="#main">
         {t('shell.skip')}
       </a>
-      <AppShell.Header>
+      <header className={classes.header}>
         <Group h="100%" px={{ base: 'xs', sm: 'md' }} justify="space-between" wrap="nowrap">
           <Group gap="xs" wrap="nowrap">
             <Burger
@@ -91,11 +91,11 @@ export function Shell() {
             <UserMenu onHelp={openHelp} />
           </Group>
         </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="sm" className={classes.rooms}>
+      </header>
+      <div className={classes.rooms} data-opened={opened || undefined}>
         <Navigation />
-      </AppShell.Navbar>
-      <AppShell.Main ref={main} id="main" tabIndex={-1}>
+      </div>
+      <main ref={main} id="main" tabIndex={-1} className={classes.main}>
         <ConnectionBanner />
         <BreakGlassBanner />
         <div className={classes.page}>
@@ -103,12 +103,12 @@ export function Shell() {
             <Outlet />
           </Suspense>
         </div>
-      </AppShell.Main>
+      </main>
       <LeaveQuestion />
       <Suspense fallback={null}>
         {asked.includes('palette') && <Palette opened={dialog === 'palette'} onClose={closeDialog} onHelp={openHelp} />}
         {asked.includes('help') && <ShortcutsSheet opened={dialog === 'help'} onClose={closeDialog} />}
       </Suspense>
-    </AppShell>
+    </div>
   );
 }

@@ -2,6 +2,7 @@
 
 const en = {
   base: () => import('./en/base'),
+  apps: () => import('./en/apps'),
   asOf: () => import('./en/asOf'),
   buckets: () => import('./en/buckets'),
   changes: () => import('./en/changes'),
@@ -19,6 +20,7 @@ export type Part = keyof typeof en;
 
 const zh: Record<Part, () => Promise<object>> = {
   base: () => import('./zh/base'),
+  apps: () => import('./zh/apps'),
   asOf: () => import('./zh/asOf'),
   buckets: () => import('./zh/buckets'),
   changes: () => import('./zh/changes'),

@@ -1,6 +1,6 @@
 import { Alert, Button, Group } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
 import { ApiError, hasCode } from '@/lib/api/problem';
@@ -8,16 +8,18 @@ import type { Bucket } from '@/lib/api/types';
 import { useDraft } from '@/lib/drafts';
 import { definitionFields, definitionOf } from '@/lib/definition';
 import { diffFields, rebase } from '@/lib/diff/fields';
+import { useEver } from '@/lib/use-ever';
 import { errorText } from '@/components/error-text';
 import { showDone, showPending } from '@/components/notify';
 import { PageHeader } from '@/components/PageHeader';
 import { bucketKeys } from '@/features/buckets/api/keys';
 import { useUpdateBucket } from '@/features/buckets/api/update';
 import { BucketFields } from './BucketFields';
-import { ReviewDialog } from './ReviewDialog';
 import { StaleNotice } from './StaleNotice';
 import { bucketFormId, useBucketForm } from './use-bucket-form';
 import { toDefinition, toValues, type BucketValues } from './values';
+
+const ReviewDialog = lazy(async () => ({ default: (await import('./ReviewDialog')).ReviewDialog }));
 
 /**
  * Edits a bucket: change, review the difference, give a reason, save. `latest` follows the server; the edit stands on
@@ -32,6 +34,7 @@ export function BucketEditor({ latest }: { latest: Bucket }) {
   const { form, element, placeServerErrors, focusInvalid } = useBucketForm({ initial: toValues(base), creating: false, draft, base });
   const update = useUpdateBucket(base.name);
   const [reviewing, setReviewing] = useState(false);
+  const asked = useEver(reviewing);
   const [refusal, setRefusal] = useState<string[]>([]);
 
   const before = definitionOf(base);
@@ -106,25 +109,29 @@ export function BucketEditor({ latest }: { latest: Bucket }) {
           </Button>
         </Group>
       </form>
-      <ReviewDialog
-        opened={reviewing}
-        onClose={() => setReviewing(false)}
-        // The closing dialog gives the focus back to its button; what was refused gets it only after that.
-        onClosed={() => Object.keys(form.errors).length > 0 && focusInvalid()}
-        differences={differences}
-        before={before}
-        after={yours}
-        reason={form.values.reason}
-        onReason={(reason) => form.setFieldValue('reason', reason)}
-        curl={() => ({
-          method: 'PUT',
-          path: `/buckets/${base.name}`,
-          base: base.revision,
-          body: { ...yours, reason: form.getValues().reason.trim() },
-        })}
-        onSave={save}
-        saving={update.isPending}
-      />
+      <Suspense fallback={null}>
+        {asked && (
+          <ReviewDialog
+            opened={reviewing}
+            onClose={() => setReviewing(false)}
+            // The closing dialog gives the focus back to its button; what was refused gets it only after that.
+            onClosed={() => Object.keys(form.errors).length > 0 && focusInvalid()}
+            differences={differences}
+            before={before}
+            after={yours}
+            reason={form.values.reason}
+            onReason={(reason) => form.setFieldValue('reason', reason)}
+            curl={() => ({
+              method: 'PUT',
+              path: `/buckets/${base.name}`,
+              base: base.revision,
+              body: { ...yours, reason: form.getValues().reason.trim() },
+            })}
+            onSave={save}
+            saving={update.isPending}
+          />
+        )}
+      </Suspense>
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { alerts } from './alerts';
+import { apps } from './apps';
 import { asOf } from './asOf';
 import { buckets } from './buckets';
 import { changes } from './changes';
@@ -15,4 +16,4 @@ import { tokens } from './tokens';
 import { webhooks } from './webhooks';
 
 /** All texts together, for tests: the console itself loads them in parts. */
-export default { ...alerts, ...asOf, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...login, ...changes, ...tokens, ...rules, ...webhooks };
+export default { ...alerts, ...apps, ...asOf, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...login, ...changes, ...tokens, ...rules, ...webhooks };

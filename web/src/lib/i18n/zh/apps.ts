@@ -1,0 +1,31 @@
+import type { apps as en } from '@/lib/i18n/en/apps';
+
+export const apps: typeof en = {
+  apps: {
+    title: '应用',
+    description: '获取许可的应用，以及背后的人员。',
+    create: '登记应用',
+    created: '{{name}} 已登记。',
+    search: '搜索应用',
+    noMatch: '没有匹配的应用',
+    emptyTitle: '没有可见的应用',
+    emptyText: '您还不是任何应用的成员。应用负责人或平台管理员可以添加您。',
+    nameHint: '客户端获取许可时会声明它，因此不能更改。',
+    owners: '首批负责人',
+    ownersHint: '负责人可以为应用创建限流桶并管理成员。',
+    edit: '编辑说明',
+    saved: '应用已保存。',
+    itsBuckets: '它的限流桶',
+    membersHint: '成员可以查看列出此应用的限流桶。负责人还可以为其创建限流桶并管理成员。',
+    noMembers: '还没有成员。',
+    addMember: '添加成员',
+    memberSet: '{{user}} 已是成员。',
+    memberRemoved: '{{user}} 不再是成员。',
+    roleSet: '{{user}} 的角色已改为{{role}}。',
+    remove: '移除',
+    removeMember: '移除 {{user}}',
+    roleOf: '{{user}} 的角色',
+    delete: '移除此应用',
+    deleteText: '仅当没有限流桶列出它时才可移除。',
+  },
+};
