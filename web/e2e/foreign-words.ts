@@ -9,8 +9,9 @@ function flatten(tree: Tree, prefix = ''): [string, string][] {
 }
 
 const chinese = new Map(flatten(zh));
-// What the console says in English, where Chinese says it otherwise; a variable may be anything.
-const english = flatten(en).filter(([key, text]) => text !== chinese.get(key) && /[A-Za-z]{3}/.test(text.replace(/\{\{.*?\}\}/g, ''))).map(([, text]) => text);
+// What the console says in English, where Chinese says it otherwise; a variable may be anything. One word in small letters may
+// as well be a name, such as that of the user system.
+const english = flatten(en).filter(([key, text]) => /^[A-Z]|\s/.test(text) && text !== chinese.get(key) && /[A-Za-z]{3}/.test(text.replace(/\{\{.*?\}\}/g, ''))).map(([, text]) => text);
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 const said = new RegExp(`^(${english.map((text) => text.split(/\{\{.*?\}\}/).map(escaped).join('.+')).join('|')})$`);
 
