@@ -41,7 +41,7 @@ export function Shell() {
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [asked, setAsked] = useState<readonly Dialog[]>([]); // one that was open stays, to fade away and to open at once
   const openDialog = useCallback((name: Dialog) => {
-    setAsked((before) => [...before, name]);
+    setAsked((before) => (before.includes(name) ? before : [...before, name]));
     setDialog(name);
   }, []);
   const openPalette = useCallback(() => openDialog('palette'), [openDialog]);
