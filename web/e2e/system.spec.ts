@@ -28,15 +28,15 @@ const shown = ['/system', '/overview', '/buckets', `/buckets/${sample}`, '/apps/
 
 /** Pages that stand open in Chinese meanwhile. */
 async function inChinese(context: BrowserContext): Promise<Page[]> {
-  return Promise.all(
-    shown.map(async (path) => {
-      const page = await context.newPage();
-      await speak(page, 'zh-CN');
-      await page.goto(path);
-      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-      return page;
-    }),
-  );
+  const pages: Page[] = [];
+  for (const path of shown) {
+    const page = await context.newPage();
+    await speak(page, 'zh-CN');
+    await page.goto(path);
+    await expect(page.getByRole('heading').first()).toBeVisible({ timeout: 30_000 });
+    pages.push(page);
+  }
+  return pages;
 }
 
 /** What of these pages is English, with the page. */
