@@ -1,4 +1,5 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
 interface LeaveDialogProps {
@@ -9,9 +10,20 @@ interface LeaveDialogProps {
 /** The words of the question whether to leave unsaved input behind. */
 export function LeaveDialog({ opened, onAnswer }: LeaveDialogProps) {
   const { t } = useTranslation();
+  const [settled, setSettled] = useState(false);
+  // Escape in a form's dialog asks; the same press, which comes here after it, must not answer.
+  useEffect(() => {
+    if (!opened) return;
+    const frame = requestAnimationFrame(() => setSettled(true));
+    return () => {
+      cancelAnimationFrame(frame);
+      setSettled(false);
+    };
+  }, [opened]);
   return (
     <Modal
       opened={opened}
+      closeOnEscape={settled}
       onClose={() => onAnswer(false)}
       title={t('unsaved.title')}
       closeButtonProps={{ 'aria-label': t('common.close') }}
