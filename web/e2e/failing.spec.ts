@@ -11,6 +11,8 @@ import { Watch } from './violations';
 
 test.describe.configure({ mode: 'parallel' });
 
+const patience = { timeout: 30_000 }; // a page is read, not timed
+
 const people: Partial<Record<Who, BrowserContext>> = {};
 
 async function context(browser: Browser, who: Who): Promise<BrowserContext> {
@@ -80,10 +82,10 @@ test.describe('a page that cannot be had', () => {
   for (const where of pages) {
     test(`is Chinese: ${where.path}`, async ({ browser }) => {
       await inChinese(browser, where, async (page) => {
-        await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
+        await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible(patience);
         await fail(page, 'internal', 500);
         await page.reload();
-        await expect(page.getByText(/服务器出现错误|未能|操作未成功|暂时/).first()).toBeVisible({ timeout: 20_000 });
+        await expect(page.getByText(/服务器出现错误|未能|操作未成功|暂时/).first()).toBeVisible(patience);
       });
     });
   }
@@ -91,7 +93,7 @@ test.describe('a page that cannot be had', () => {
 
 test('a page whose refresh fails is Chinese', async ({ browser }) => {
   await inChinese(browser, { who: 'owner', path: `/buckets/${sample}/definition` }, async (page) => {
-    await expect(page.getByRole('heading', { level: 1, name: sample })).toBeVisible();
+    await expect(page.getByRole('heading', { level: 1, name: sample })).toBeVisible(patience);
     await fail(page, 'unavailable', 503);
     await expect(page.getByText('本页未能刷新')).toBeVisible({ timeout: 40_000 });
   });
@@ -99,10 +101,10 @@ test('a page whose refresh fails is Chinese', async ({ browser }) => {
 
 test('what one may not see, and what is not there, is Chinese', async ({ browser }) => {
   for (const path of ['/people', '/system', '/webhooks', '/audit', '/as-of']) {
-    await inChinese(browser, { who: 'owner', path }, (page) => expect(page.getByRole('heading', { name: '无权查看' })).toBeVisible());
+    await inChinese(browser, { who: 'owner', path }, (page) => expect(page.getByRole('heading', { name: '无权查看' })).toBeVisible(patience));
   }
   for (const path of ['/buckets/not-there', '/buckets/not-there/edit', `/buckets/${sample}/no-tab`, '/apps/not-there', '/webhooks/not-there', '/no/page']) {
-    await inChinese(browser, { who: 'admin', path }, (page) => expect(page.getByRole('heading', { name: '这里什么也没有' })).toBeVisible());
+    await inChinese(browser, { who: 'admin', path }, (page) => expect(page.getByRole('heading', { name: '这里什么也没有' })).toBeVisible(patience));
   }
 });
 
@@ -121,7 +123,7 @@ test('links that make no sense are answered in Chinese', async ({ browser }) => 
   ];
   for (const link of links) {
     await inChinese(browser, link, async (page) => {
-      await expect(page.getByRole('heading', { level: 1 }), link.path).toBeVisible();
+      await expect(page.getByRole('heading', { level: 1 }), link.path).toBeVisible(patience);
       await expect(page.locator('[aria-busy=true], .mantine-Skeleton-root')).toHaveCount(0);
     });
   }
