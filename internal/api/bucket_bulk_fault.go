@@ -13,10 +13,11 @@ import (
 
 // BucketFault says why a bucket stands in the way of a bulk edit.
 type BucketFault struct {
-	Name     string     `json:"name"`
-	Code     model.Code `json:"code" doc:"not_found, forbidden, stale or invalid"`
-	Message  string     `json:"message" doc:"in a sentence for people"`
-	Revision int64      `json:"revision,omitempty" doc:"with code stale: the present one"`
+	Name     string             `json:"name"`
+	Code     model.Code         `json:"code" doc:"not_found, forbidden, stale or invalid"`
+	Message  string             `json:"message" doc:"in a sentence for people"`
+	Revision int64              `json:"revision,omitempty" doc:"with code stale: the present one"`
+	Errors   []model.FieldError `json:"errors,omitempty" doc:"with code invalid: each field with the rule that it would break"`
 }
 
 // bulkError carries the buckets that stand in the way beside the error that the whole request ends with.
@@ -80,7 +81,7 @@ func faultOf(p auth.Principal, t model.BulkTarget, b *model.Bucket, change *mode
 		for i, f := range invalid.Fields {
 			rules[i] = f.Field + " " + f.Message
 		}
-		return &BucketFault{Code: model.CodeInvalid, Message: clip(strings.Join(rules, "; "))}
+		return &BucketFault{Code: model.CodeInvalid, Message: clip(strings.Join(rules, "; ")), Errors: invalid.Fields}
 	}
 	return nil
 }

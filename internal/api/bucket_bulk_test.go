@@ -98,7 +98,11 @@ func TestBulkEditNamesEveryBucketInItsWayAndChangesNone(t *testing.T) {
 			t.Helper()
 			var list []string
 			for _, b := range c.do("POST", bulkPath, bulk(seen, change)).problem(t, status).Buckets {
-				list = append(list, fmt.Sprintf("%s %s %d", b.Name, b.Code, b.Revision))
+				text := fmt.Sprintf("%s %s %d", b.Name, b.Code, b.Revision)
+				for _, rule := range b.Errors {
+					text += fmt.Sprintf(" %s=%s", rule.Field, rule.Code)
+				}
+				list = append(list, text)
 			}
 			slices.Sort(list)
 			return strings.Join(list, ", ")
@@ -116,7 +120,7 @@ func TestBulkEditNamesEveryBucketInItsWayAndChangesNone(t *testing.T) {
 		if got := faults(http.StatusPreconditionFailed, off); got != "moved stale 2" {
 			t.Error(got)
 		}
-		if got := faults(http.StatusPreconditionFailed, map[string]any{"remove_owners": []string{ann}}); got != "mine invalid 0, moved stale 2" {
+		if got := faults(http.StatusPreconditionFailed, map[string]any{"remove_owners": []string{ann}}); got != "mine invalid 0 owners=owners, moved stale 2" {
 			t.Error(got)
 		}
 		if b := c.do("GET", buckets+"/mine", nil).bucket(t, http.StatusOK); b.Revision != 1 || b.Mode != model.ModeEnforce {

@@ -30,7 +30,12 @@ export function placeErrors(
 /** A refusal's field errors in the reader's language. */
 export function fieldErrorsOf(error: unknown): FieldProblem[] {
   if (!(error instanceof ApiError)) return [];
-  return error.fields.map((fault) => ({ ...fault, message: saidRule(fault.code, fault.params, i18next.t) ?? fault.message }));
+  return inWords(error.fields);
+}
+
+/** Field errors with their rules in the reader's language, as far as this console knows them. */
+export function inWords(faults: readonly FieldProblem[]): FieldProblem[] {
+  return faults.map((fault) => ({ ...fault, message: saidRule(fault.code, fault.params, i18next.t) ?? fault.message }));
 }
 
 // Mantine marks text inputs by the first, radio buttons by the others.

@@ -34,6 +34,8 @@ export interface BucketFault {
   message: string;
   /** With code stale: the present one. */
   revision?: number;
+  /** With code invalid: the rules that it would break. */
+  errors?: FieldProblem[] | null;
 }
 
 /** An answer of the server that refuses or fails. */

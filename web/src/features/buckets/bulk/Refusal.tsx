@@ -2,6 +2,7 @@ import { Alert, Button, List, ScrollArea, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '@/lib/api/problem';
 import { errorText } from '@/components/error-text';
+import { faultText } from './fault-text';
 
 interface RefusalProps {
   error: unknown;
@@ -22,9 +23,9 @@ export function Refusal({ error, fields, onDrop }: RefusalProps) {
       {faults.length === 0 && <Text size="sm">{errorText(error, t)}</Text>}
       <ScrollArea.Autosize mah={200} viewportProps={{ tabIndex: 0 }}>
         <List size="sm">
-          {faults.map(({ name, code, message, revision }) => (
-            <List.Item key={name}>
-              <strong>{name}</strong>: {t(`bulk.fault.${code}`, { revision, message, defaultValue: message })}
+          {faults.map((fault) => (
+            <List.Item key={fault.name}>
+              <strong>{fault.name}</strong>: {faultText(fault, t)}
             </List.Item>
           ))}
           {fields.map((fault) => (
