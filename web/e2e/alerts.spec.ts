@@ -9,7 +9,7 @@ test('an owner sets an alert rule, edits it and removes it', async ({ page, brow
   await ensureSamples(page.request);
   await page.goto('/buckets/e2e-slots/settings');
   const section = page.getByRole('region', { name: 'Alerts' });
-  await expect(section.getByText('Nobody is told yet.')).toBeVisible();
+  await expect(section.getByText('No rules yet, so nobody is told.')).toBeVisible();
   await section.getByRole('button', { name: 'Add rule' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel(/^Limit in use/).check();
@@ -39,7 +39,7 @@ test('an owner sets an alert rule, edits it and removes it', async ({ page, brow
 
   await section.getByRole('button', { name: `Remove rule: ${rule}` }).click();
   await dialog.getByRole('button', { name: 'Remove' }).click();
-  await expect(section.getByText('Nobody is told yet.')).toBeVisible();
+  await expect(section.getByText('No rules yet, so nobody is told.')).toBeVisible();
 
   await page.getByRole('link', { name: /^Alerts: 0 open/ }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Alerts' })).toBeVisible();

@@ -99,7 +99,7 @@ test('a session that ends amid a form leads back to it after the login, with the
   await form.getByRole('button', { name: 'Log in' }).click();
   await expect(dialog(form).getByRole('textbox', { name: 'User name' })).toHaveValue('half-typed');
   await expect(dialog(form).getByRole('textbox', { name: /First password/ })).toHaveValue('');
-  await expect(form.getByText('What you had typed before the session ended is back.')).toBeVisible();
+  await expect(form.getByText('What you had typed before the session ended has been restored.')).toBeVisible();
   await own.close();
 });
 

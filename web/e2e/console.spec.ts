@@ -88,7 +88,7 @@ test('live figures come by events, are parted by app, name the instances, and re
     await page.getByRole('button', { name: 'Zoom in' }).click();
     await page.getByRole('button', { name: 'Show the whole range' }).click();
     await page.getByRole('button', { name: 'Pause' }).click();
-    await expect(page.getByRole('button', { name: 'Go on' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Resume' })).toBeVisible();
   } finally {
     load.stop();
   }
@@ -167,18 +167,18 @@ test('people keep their own profile: name, zone, password, sessions', async ({ p
   }
   await page.goto('/profile');
   await page.getByText('UTC', { exact: true }).click();
-  await expect(page.getByText(/Now it is .* UTC\./)).toBeVisible();
+  await expect(page.getByText(/It is now .* UTC\./)).toBeVisible();
   await page.getByRole('textbox', { name: 'Display name' }).fill('Olivia <b>Ö</b> 🪣');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('Your name was saved.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Account of Olivia <b>Ö</b> 🪣' })).toBeVisible();
 
-  await page.getByRole('textbox', { name: 'Present password' }).fill('not my password');
+  await page.getByRole('textbox', { name: 'Current password' }).fill('not my password');
   await page.getByRole('textbox', { name: /^New password/ }).first().fill('a-password-of-a-test');
   await page.getByRole('textbox', { name: 'New password again' }).fill('a-password-of-a-test');
   await page.getByRole('button', { name: 'Change password' }).click();
   await expect(page.getByText('is not the present password')).toBeVisible();
-  await expect(page.getByRole('textbox', { name: 'Present password' })).toBeFocused();
+  await expect(page.getByRole('textbox', { name: 'Current password' })).toBeFocused();
 
   await expect(page.getByText('This session')).toBeVisible();
   await page.getByRole('button', { name: 'End all others' }).click();
@@ -189,7 +189,7 @@ test('people keep their own profile: name, zone, password, sessions', async ({ p
 
 test('pages that a role may not enter are absent from the navigation, and closed', async ({ page }) => {
   await page.goto('/system');
-  await expect(page.getByRole('heading', { name: 'You may not see this' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'You don’t have access to this page' })).toBeVisible();
   await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link')).toHaveText(['Overview', 'Buckets', 'Apps', 'API tokens']);
   await login(page.request, 'auditor');
   await page.goto('/system');

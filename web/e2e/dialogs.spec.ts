@@ -66,7 +66,7 @@ interface Asking {
 }
 
 const settings = `/buckets/${bucket}/settings`;
-const rule = 'At least 70% of the permits asked for are limited, for 9 min';
+const rule = 'At least 70% of the requested permits are limited, for 9 min';
 const asking: Asking[] = [
   { who: 'owner', at: settings, by: 'Add rule', open: 'rule%3Anew', field: /^Reason/, curl: /-X PUT .*If-Match: "2"[^]*"kind":"limited_share"[^]*"reason":"half a sentence"[^]*alert-rules'/ },
   { who: 'owner', at: settings, by: `Edit rule: ${rule}`, open: 'rule%3A', field: /^Reason/, curl: /-X PUT [^]*"percent":70[^]*alert-rules'/ },

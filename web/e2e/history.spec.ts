@@ -29,6 +29,15 @@ test('a bucket is compared, rolled back, deleted and restored', async ({ page, r
   await expect(page.getByText('Revision 3 is saved')).toBeVisible();
   await expect(page.getByRole('heading', { name: /Revision 3 · rolled back/ })).toBeVisible();
 
+  // Which two are compared is in the URL.
+  const compare = page.getByRole('region', { name: 'Compare two revisions' });
+  await compare.getByRole('combobox', { name: 'From' }).fill('1');
+  await page.getByRole('option', { name: 'Revision 1' }).click();
+  await expect(compare.getByText('No field changed.')).toBeVisible();
+  await page.reload();
+  await expect(compare.getByRole('combobox', { name: 'From' })).toHaveValue('Revision 1');
+  await expect(compare.getByText('No field changed.')).toBeVisible();
+
   const gone = await request.delete(`/api/v1/buckets/${name}?reason=over`, { headers: { 'If-Match': '"3"' } });
   expect(gone.status(), await gone.text()).toBe(200);
   await page.goto(`/deleted?search=${name}`);

@@ -6,7 +6,7 @@ import { login } from './login';
 // he is told: he sees it wherever he is, and so does whoever may see the bucket.
 
 const bucket = 'e2e-told';
-const rule = 'At least 50% of the permits asked for are limited, for 1 min';
+const rule = 'At least 50% of the requested permits are limited, for 1 min';
 const started = 150_000; // ms; two whole minutes, and the reports and readings of them, on a machine that is busy
 
 async function accessible(page: Page, where: string): Promise<void> {
@@ -20,7 +20,7 @@ test('an open alert is at the bell, on the list, on the bucket and in its rules,
   const list = page.getByRole('region', { name: 'Open', exact: true });
   await expect(list.getByRole('link', { name: bucket })).toBeVisible({ timeout: started });
   await expect(list.getByText(rule)).toBeVisible();
-  await expect(list.getByText(/since .* ago, now (100|[5-9]\d(\.\d)?)%, at most/)).toBeVisible();
+  await expect(list.getByText(/since .* ago · now (100|[5-9]\d(\.\d)?)%, peak/)).toBeVisible();
   await expect(page.getByRole('link', { name: 'Alerts: 1 open in your buckets' })).toBeVisible({ timeout: 30_000 });
   await accessible(page, 'the list');
 
@@ -28,7 +28,7 @@ test('an open alert is at the bell, on the list, on the bucket and in its rules,
   const mark = page.getByRole('main').getByRole('status').filter({ hasText: rule });
   await expect(mark).toBeVisible();
   await accessible(page, 'the overview of the bucket');
-  await mark.getByRole('link', { name: 'Settings' }).click();
+  await mark.getByRole('link', { name: 'Alert rules' }).click();
   const rules = page.getByRole('region', { name: 'Alerts' });
   await expect(rules.getByText('Open', { exact: true })).toBeVisible();
   await accessible(page, 'its settings');

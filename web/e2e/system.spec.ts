@@ -49,25 +49,25 @@ test('the System page shows the parts, tells that Redis is away, and recovers', 
   await login(page.request, 'admin');
   await page.goto('/system');
   const redis = page.getByRole('region', { name: 'Redis', exact: true });
-  await expect(redis.getByText('Works', { exact: true })).toBeVisible();
+  await expect(redis.getByText('Healthy', { exact: true })).toBeVisible();
   await expect(redis.getByText(/Answered in [\d.,]+ ms/)).toBeVisible();
-  const servers = page.getByRole('region', { name: 'Servers of Headgate' });
-  await expect(servers.getByRole('row').filter({ hasText: '(answers you)' }).getByText('Runs', { exact: true })).toBeVisible();
+  const servers = page.getByRole('region', { name: 'Headgate servers' });
+  await expect(servers.getByRole('row').filter({ hasText: '(answers you)' }).getByText('Running', { exact: true })).toBeVisible();
 
   const chinese = await inChinese(page.context());
   await silenceRedis();
-  await expect(redis.getByText('Does not answer', { exact: true })).toBeVisible({ timeout: 20_000 });
-  await expect(servers.getByText('Runs', { exact: true }).first()).toBeVisible();
+  await expect(redis.getByText('Not responding', { exact: true })).toBeVisible({ timeout: 20_000 });
+  await expect(servers.getByText('Running', { exact: true }).first()).toBeVisible();
   const said: string[] = [];
   await expect(async () => {
     said.push(...(await english(chinese)));
-    await expect(redis.getByText('Works', { exact: true })).toBeVisible({ timeout: 250 });
+    await expect(redis.getByText('Healthy', { exact: true })).toBeVisible({ timeout: 250 });
   }).toPass({ timeout: 60_000 });
   expect(said, 'English on a page in Chinese').toEqual([]);
   for (const other of chinese) await other.close();
 
   const sync = page.getByRole('region', { name: 'Definitions in Redis' });
-  await expect(sync.getByText('Equal', { exact: true })).toBeVisible({ timeout: 60_000 });
+  await expect(sync.getByText('In sync', { exact: true })).toBeVisible({ timeout: 60_000 });
   await sync.getByRole('button', { name: 'Reconcile now' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Reconcile now' }).click();
@@ -86,13 +86,13 @@ test('while the database is away the System page says that nothing is known, als
   await login(page.request, 'admin');
   await page.goto('/system');
   const database = page.getByRole('region', { name: 'Database', exact: true });
-  await expect(database.getByText('Works', { exact: true })).toBeVisible();
+  await expect(database.getByText('Healthy', { exact: true })).toBeVisible();
   const chinese = await inChinese(theirs, few);
   await request.post(`${databaseSwitch()}/away`);
   try {
     await expect(page.getByText('This page could not be refreshed')).toBeVisible({ timeout: 30_000 });
-    await expect(database.getByText('Not known now', { exact: true })).toBeVisible();
-    await expect(page.getByText('Works', { exact: true })).toHaveCount(0);
+    await expect(database.getByText('Currently unknown', { exact: true })).toBeVisible();
+    await expect(page.getByText('Healthy', { exact: true })).toHaveCount(0);
     const other = await page.context().newPage();
     await other.goto('/system');
     await expect(other.getByText('A part that is needed does not answer at the moment.')).toBeVisible({ timeout: 30_000 });
@@ -105,7 +105,7 @@ test('while the database is away the System page says that nothing is known, als
   } finally {
     await request.post(`${databaseSwitch()}/back`);
   }
-  await expect(database.getByText('Works', { exact: true })).toBeVisible({ timeout: 30_000 });
+  await expect(database.getByText('Healthy', { exact: true })).toBeVisible({ timeout: 30_000 });
   await expect(page.getByText('This page could not be refreshed')).toHaveCount(0);
   await theirs.close();
 });
@@ -116,19 +116,28 @@ test('auditors see the System page but do not reconcile, and ask who may do what
   await expect(page.getByRole('button', { name: 'Reconcile now' })).toHaveAttribute('aria-disabled', 'true');
 
   await page.goto('/people');
-  await page.getByRole('button', { name: 'Who may do what' }).click();
+  await page.getByRole('button', { name: 'Who can do what' }).click();
   const dialog = page.getByRole('dialog');
   const choose = async (label: string, text: string, option: string | RegExp) => {
     await dialog.getByRole('combobox', { name: label }).fill(text);
     await page.getByRole('option', { name: option }).click();
   };
   await choose('User', logins().owner.name, logins().owner.name);
-  await choose('May do', 'Reconcile', /^Reconcile now/);
+  await choose('Action', 'Reconcile', /^Reconcile now/);
   await expect(dialog.getByText('No', { exact: true })).toBeVisible();
-  await expect(dialog.getByText('Role admin. A platform admin can grant it.')).toBeVisible();
-  await choose('May do', 'Manage an app', /^Manage an app/);
+  await expect(dialog.getByText('The role Admin. A platform admin can grant it.')).toBeVisible();
+  await choose('Action', 'Manage an app', /^Manage an app/);
   await choose('App', 'checkout', 'checkout');
   await expect(dialog.getByText('Yes', { exact: true })).toBeVisible();
+  await expect(dialog.getByText('Owner of an app: checkout')).toBeVisible();
+
+  // The question is in the URL: whoever is sent it sees the answer, and the way back leads out of the dialog at once.
+  await page.reload();
+  await expect(dialog.getByRole('combobox', { name: 'User' })).toHaveValue(logins().owner.name);
+  await expect(dialog.getByText('Owner of an app: checkout')).toBeVisible();
+  await page.goBack();
+  await expect(dialog).toHaveCount(0);
+  await page.goForward();
   await expect(dialog.getByText('Owner of an app: checkout')).toBeVisible();
 
   const gone = `gone-${Date.now()}`;
@@ -137,5 +146,5 @@ test('auditors see the System page but do not reconcile, and ask who may do what
   const off = await request.put(`/api/v1/users/${gone}`, { headers: { 'If-Match': made.headers().etag ?? '' }, data: { display_name: gone, role: 'admin', disabled: true } });
   expect(off.status(), await off.text()).toBe(200);
   await choose('User', gone, `${gone} (disabled)`);
-  await expect(dialog.getByText('The account is disabled, so it may do nothing.')).toBeVisible();
+  await expect(dialog.getByText('The account is disabled, so it can’t do anything.')).toBeVisible();
 });

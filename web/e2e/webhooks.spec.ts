@@ -81,7 +81,7 @@ test('an endpoint is added, tested, fails and recovers, is told again, gets anot
     await press('Add webhook');
     await expect(dialog.getByRole('textbox', { name: /^URL/ })).toBeFocused();
     await dialog.getByRole('textbox', { name: /^URL/ }).fill(url);
-    await dialog.getByRole('combobox', { name: 'Tells of' }).fill('bucket');
+    await dialog.getByRole('combobox', { name: 'Events' }).fill('bucket');
     await page.getByRole('option', { name: 'bucket (all of them)' }).click();
     await dialog.getByRole('textbox', { name: /^Reason/ }).fill('the chat of the payments team');
     await accessible(page);
@@ -111,8 +111,8 @@ test('an endpoint is added, tested, fails and recovers, is told again, gets anot
     expect(edit.status(), await edit.text()).toBe(200);
     await receiver.next('bucket.update', 0);
     await page.reload();
-    await expect(page.getByText('Trying again', { exact: true })).toBeVisible({ timeout: 30_000 });
-    const attempts = page.getByRole('table', { name: 'Last deliveries' });
+    await expect(page.getByText('Retrying', { exact: true })).toBeVisible({ timeout: 30_000 });
+    const attempts = page.getByRole('table', { name: 'Recent deliveries' });
     await expect(attempts.getByText('Failed', { exact: true }).first()).toBeVisible();
     await expect(attempts.getByText(/500/).first()).toBeVisible();
     await accessible(page);

@@ -65,8 +65,8 @@ describe('the parts of the texts', () => {
   it('that the frame of every page shows are in the base, but for what it loads itself', async () => {
     const known = await groups();
     const beyond = [...said(frame)].filter((group) => known.get(group) !== 'base');
-    // The keys and the palette name "create bucket"; what rule was broken is loaded by the answer that tells it.
-    expect(beyond.sort()).toEqual(['brokenRule', 'buckets']);
+    // The keys and the palette name "create bucket" and pages; what rule was broken is loaded by the answer that tells it.
+    expect(beyond.sort()).toEqual(['asOf', 'brokenRule', 'buckets', 'deleted']);
   });
 
   it.each(pages)('that $name shows are loaded with it, and no others', async ({ path, named }) => {

@@ -41,8 +41,18 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': '#667078',
     '--mantine-color-error': '#c01d1d',
     '--mantine-color-anchor': '#1859b8',
+    // The titles of notices.
+    '--mantine-color-orange-light-color': '#7a4205',
+    '--mantine-color-red-light-color': '#a31616',
+    '--mantine-color-teal-light-color': '#0b5a48',
   },
   dark: {
+    // The backgrounds of notices: Mantine's own are loud on a dark page.
+    '--mantine-color-red-light': '#3d2023',
+    '--mantine-color-orange-light': '#3a2b1a',
+    '--mantine-color-blue-light': '#1f2d42',
+    '--mantine-color-teal-light': '#17322c',
+    '--mantine-color-gray-light': '#2f343b',
     '--mantine-color-dimmed': '#a9afb8',
     '--mantine-color-placeholder': '#969da6',
     '--mantine-color-error': '#ff9b9b',

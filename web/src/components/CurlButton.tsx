@@ -22,7 +22,16 @@ export function CurlButton({ call, disabled = false }: { call: () => ApiCall; di
   }
 
   return (
-    <Button variant="subtle" color="gray" c="inherit" me="auto" px="xs" leftSection={<IconTerminal2 size={16} aria-hidden />} onClick={() => void copy()} disabled={disabled}>
+    <Button
+      variant="subtle"
+      color="gray"
+      {...(disabled ? { bg: 'transparent' } : { c: 'inherit' })}
+      me="auto"
+      px="xs"
+      leftSection={<IconTerminal2 size={16} aria-hidden />}
+      onClick={() => void copy()}
+      disabled={disabled}
+    >
       {t('curl.copy')}
     </Button>
   );

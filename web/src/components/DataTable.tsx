@@ -58,34 +58,43 @@ function PlainTable<T>({ label, columns, rows, rowId, sort, onSort, selection }:
   });
   const toggle = useCallback((row: T, range: boolean) => latest.current?.onToggle(row, range), []);
   return (
-    <Table className={classes.table} role="table" aria-label={label} aria-busy={rows === undefined} verticalSpacing="sm">
-      <Table.Thead role="rowgroup" className={classes.head}>
-        <Table.Tr role="row">
-          {selection && (
-            <Table.Th role="columnheader" scope="col" className={classes.select}>
-              <SelectAll selection={selection} rows={rows ?? []} />
-            </Table.Th>
-          )}
-          {columns.map((column) => (
-            <HeaderCell key={column.id} column={column} sort={sort} onSort={onSort} />
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody role="rowgroup">
-        {rows === undefined
-          ? Array.from({ length: skeletonRows }, (_, index) => <SkeletonRow key={index} columns={columns.length + (selection ? 1 : 0)} />)
-          : rows.map((row) => (
-              <Row
-                key={rowId(row)}
-                row={row}
-                columns={columns}
-                pick={selection && (selection.may(row) ? selection.label(row) : null)}
-                picked={selection?.chosen(row) ?? false}
-                onPick={toggle}
-              />
+    <div className={classes.scroll}>
+      <Table
+        className={classes.table}
+        role="table"
+        aria-label={label}
+        aria-busy={rows === undefined}
+        verticalSpacing="sm"
+        horizontalSpacing={8}
+      >
+        <Table.Thead role="rowgroup" className={classes.head}>
+          <Table.Tr role="row">
+            {selection && (
+              <Table.Th role="columnheader" scope="col" className={classes.select}>
+                <SelectAll selection={selection} rows={rows ?? []} />
+              </Table.Th>
+            )}
+            {columns.map((column) => (
+              <HeaderCell key={column.id} column={column} sort={sort} onSort={onSort} />
             ))}
-      </Table.Tbody>
-    </Table>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody role="rowgroup">
+          {rows === undefined
+            ? Array.from({ length: skeletonRows }, (_, index) => <SkeletonRow key={index} columns={columns.length + (selection ? 1 : 0)} />)
+            : rows.map((row) => (
+                <Row
+                  key={rowId(row)}
+                  row={row}
+                  columns={columns}
+                  pick={selection && (selection.may(row) ? selection.label(row) : null)}
+                  picked={selection?.chosen(row) ?? false}
+                  onPick={toggle}
+                />
+              ))}
+        </Table.Tbody>
+      </Table>
+    </div>
   );
 }
 
@@ -148,7 +157,7 @@ function Cell<T>({ column, row }: { column: Column<T>; row: T }) {
   }
   return (
     <Td role="cell" className={classes.cell} data-label={column.header}>
-      {column.cell(row)}
+      <div className={classes.value}>{column.cell(row)}</div>
     </Td>
   );
 }

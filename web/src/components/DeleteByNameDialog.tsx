@@ -66,6 +66,7 @@ function DeleteForm({ name, children, withReason = false, onDelete, onClose, del
           <Textarea
             label={t('reason.label')}
             required
+            data-autofocus
             maxLength={500}
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
@@ -74,6 +75,7 @@ function DeleteForm({ name, children, withReason = false, onDelete, onClose, del
         <TextInput
           label={t('delete.typeName', { name })}
           required
+          data-autofocus={!withReason || undefined}
           autoComplete="off"
           spellCheck={false}
           value={typed}

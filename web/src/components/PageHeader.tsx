@@ -38,7 +38,7 @@ export function PageHeader({ title, copy = false, description, badges, actions, 
             {badges}
           </Group>
           {description && (
-            <Text c="dimmed" component="div">
+            <Text c="dimmed" component="div" style={{ textWrap: 'pretty' }}>
               {description}
             </Text>
           )}

@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core';
-import { IconAlertTriangle, IconCircleCheck, IconCircleX } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCircleCheck, IconCircleOff, IconCircleX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import classes from './StateBadge.module.css';
 
@@ -7,6 +7,7 @@ const looks = {
   good: { icon: IconCircleCheck, className: classes.good },
   watch: { icon: IconAlertTriangle, className: classes.watch },
   bad: { icon: IconCircleX, className: classes.bad },
+  off: { icon: IconCircleOff, className: classes.off },
 } as const;
 
 /** How something is: a word and a shape, not a colour alone. */

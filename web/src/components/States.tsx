@@ -21,7 +21,7 @@ interface StateProps {
 /** A place with nothing to show: says why, and what to do next. */
 export function State({ icon: StateIcon, title, children, actions, page = false, tone = 'water' }: StateProps) {
   return (
-    <Stack align="center" gap="sm" py={48} px="md" ta="center">
+    <Stack align="center" gap="sm" py={48} px="md" ta="center" style={{ textWrap: 'balance' }}>
       <ThemeIcon size={56} radius="xl" variant="light" color={tone}>
         <StateIcon size={28} stroke={1.6} aria-hidden />
       </ThemeIcon>

@@ -8,6 +8,8 @@ export const dialogParam = 'open';
 interface DialogSwitch {
   /** Opens the dialog, of one record where there are many. */
   open: (of?: string) => void;
+  /** Says anew what the open dialog is open for; the way back does not stop there. */
+  change: (of: string) => void;
   close: () => void;
 }
 
@@ -21,18 +23,19 @@ export function useUrlDialogOf(name: string): [string | null, DialogSwitch] {
   const [params] = useSearchParams();
   const [opened, of = ''] = split(params.get(dialogParam) ?? '');
   const go = useCallback(
-    (value: string | null) => {
+    (value: string | null, replace: boolean) => {
       const next = new URLSearchParams(params);
       if (value === null) next.delete(dialogParam);
       else next.set(dialogParam, value);
       // Closing comes after the form was saved, or given up by its maker's own word.
-      decided(() => void navigate({ search: next.toString() }, { state, replace: value === null, preventScrollReset: true }));
+      decided(() => void navigate({ search: next.toString() }, { state, replace, preventScrollReset: true }));
     },
     [navigate, params, state],
   );
-  const open = useCallback((one?: string) => go(typeof one === 'string' ? `${name}:${one}` : name), [go, name]);
-  const close = useCallback(() => go(null), [go]);
-  return [opened === name ? of : null, { open, close }];
+  const open = useCallback((one?: string) => go(typeof one === 'string' ? `${name}:${one}` : name, false), [go, name]);
+  const change = useCallback((one: string) => go(`${name}:${one}`, true), [go, name]);
+  const close = useCallback(() => go(null, true), [go]);
+  return [opened === name ? of : null, { open, change, close }];
 }
 
 function split(value: string): [string, string?] {

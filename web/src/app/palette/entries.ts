@@ -1,5 +1,7 @@
 import {
+  IconBell,
   IconBucketDroplet,
+  IconCalendarSearch,
   IconDeviceDesktop,
   IconKeyboard,
   IconLanguage,
@@ -7,6 +9,7 @@ import {
   IconMoon,
   IconPlus,
   IconSun,
+  IconTrash,
   IconWorld,
   type Icon,
 } from '@tabler/icons-react';
@@ -54,6 +57,10 @@ export function fixedEntries({ me, t, language, go, setScheme, help, logout }: R
     keys: ['g', room.key],
     run: () => go(room.to),
   }));
+  // Pages that other pages lead to.
+  const inner = (to: string, label: string, icon: Icon): Entry => ({ id: `page-${to}`, group: 'pages', label, icon, run: () => go(to) });
+  pages.push(inner('/alerts', t('alerts.title'), IconBell), inner('/deleted', t('deleted.title'), IconTrash));
+  if (can(me, 'audit.read')) pages.push(inner('/as-of', t('asOf.title'), IconCalendarSearch));
   const actions: Entry[] = [];
   if (can(me, 'bucket.create')) {
     actions.push({ id: 'create', group: 'actions', label: t('buckets.create'), icon: IconPlus, keys: ['c'], run: () => go('/create/bucket') });

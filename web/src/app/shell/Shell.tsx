@@ -19,7 +19,7 @@ import { UserMenu } from './UserMenu';
 import classes from './Shell.module.css';
 
 // Both open on a key press, so they are loaded by the first one.
-const loadPalette = () => Promise.all([import('@/app/palette/Palette'), needTexts('buckets')]);
+const loadPalette = () => Promise.all([import('@/app/palette/Palette'), needTexts('asOf', 'buckets')]);
 const Palette = lazy(async () => ({ default: (await loadPalette())[0].Palette }));
 const ShortcutsSheet = lazy(async () => {
   const [{ ShortcutsSheet: Sheet }] = await Promise.all([import('./ShortcutsSheet'), needTexts('buckets')]);

@@ -85,10 +85,11 @@ function Line({ alert }: { alert: Alert }) {
         <Text size="sm" c="dimmed">
           {t('alerts.since')} <RelativeTime at={alert.since} />
           {alert.ended_at === null ? (
-            <>, {alertValueText(alert, t)}</>
+            <> · {alertValueText(alert, t)}</>
           ) : (
             <>
-              , {t('alerts.ended')} <RelativeTime at={alert.ended_at} />: {t(`alerts.${alert.cause}`)}
+              {' '}
+              · {t('alerts.ended')} <RelativeTime at={alert.ended_at} />: {t(`alerts.${alert.cause}`)}
             </>
           )}
         </Text>

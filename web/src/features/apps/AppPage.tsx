@@ -1,4 +1,4 @@
-import { Anchor, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -15,6 +15,7 @@ import { errorText } from '@/components/error-text';
 import { showDone } from '@/components/notify';
 import { PageHeader } from '@/components/PageHeader';
 import { RelativeTime } from '@/components/RelativeTime';
+import { Section } from '@/components/Section';
 import { ErrorState } from '@/components/States';
 import { Written } from '@/components/Written';
 import { useApp, useDeleteApp } from './api/one';
@@ -59,7 +60,7 @@ function AppView({ app }: { app: App }) {
       />
       <Stack gap="lg">
         <Group gap="lg">
-          <Anchor component={Link} to={`/buckets?app=${encodeURIComponent(app.name)}`}>
+          <Anchor component={Link} to={`/buckets?app=${encodeURIComponent(app.name)}`} size="sm">
             {t('apps.itsBuckets')}
           </Anchor>
           <Text size="sm" c="dimmed">
@@ -92,11 +93,7 @@ function DeleteApp({ app }: { app: App }) {
   }
 
   return (
-    <Card withBorder padding="lg" component="section" aria-labelledby="delete-app">
-      <Title order={2} size="h4" id="delete-app" mb="xs">
-        {t('apps.delete')}
-      </Title>
-      <Text mb="md">{t('apps.deleteText')}</Text>
+    <Section title={t('apps.delete')} description={t('apps.deleteText')}>
       <ActionButton
         color="red.8"
         w="fit-content"
@@ -118,6 +115,6 @@ function DeleteApp({ app }: { app: App }) {
       >
         <Text>{t('apps.deleteText')}</Text>
       </DeleteByName>
-    </Card>
+    </Section>
   );
 }

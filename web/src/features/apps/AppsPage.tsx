@@ -8,7 +8,9 @@ import { can, useMe } from '@/lib/api/me';
 import type { App } from '@/lib/api/types';
 import { useUrlDialog } from '@/lib/url-dialog';
 import { useUrlSet } from '@/lib/url-state';
+import { useEver } from '@/lib/use-ever';
 import { ActionButton } from '@/components/ActionButton';
+import { ClearFilters } from '@/components/ClearFilters';
 import { CursorPager } from '@/components/CursorPager';
 import { DataTable, type Column } from '@/components/DataTable';
 import { PageHeader } from '@/components/PageHeader';
@@ -22,7 +24,7 @@ import { CreateAppDialog } from './CreateAppDialog';
 /** The apps that one may see. */
 export function AppsPage() {
   const { t } = useTranslation();
-  const me = useMe();
+  const registers = can(useMe(), 'app.create');
   const [params] = useSearchParams();
   const set = useUrlSet();
   const [creating, { open, close }] = useUrlDialog('new');
@@ -38,6 +40,9 @@ export function AppsPage() {
   const sortBy = useCallback((sort: string) => set({ sort: sort === 'name' ? '' : sort }), [set]);
   const narrowed = Boolean(query.search || query.cursor);
   const empty = data?.items.length === 0;
+  // While the list of a cleared search is on its way, what the search found still stands.
+  const none = empty && !narrowed && !apps.isPlaceholderData && apps.data?.items.length === 0;
+  const searched = useEver(narrowed); // then the field stays, so that whoever clears it keeps the focus
   return (
     <>
       <PageHeader
@@ -47,13 +52,13 @@ export function AppsPage() {
           <ActionButton
             onClick={open}
             leftSection={<IconPlus size={18} aria-hidden />}
-            denied={can(me, 'app.create') ? undefined : t('denied.createApp')}
+            denied={registers ? undefined : t('denied.createApp')}
           >
             {t('apps.create')}
           </ActionButton>
         }
       />
-      {(narrowed || !empty) && (
+      {(searched || !none) && (
         <Group mb="md" role="search">
           <SearchInput label={t('apps.search')} />
         </Group>
@@ -62,17 +67,13 @@ export function AppsPage() {
         <ErrorState error={apps.error} onRetry={() => void apps.refetch()} />
       ) : empty ? (
         <State
-          icon={narrowed ? IconFilterOff : IconApps}
-          title={narrowed ? t('apps.noMatch') : t('apps.emptyTitle')}
-          actions={
-            narrowed && (
-              <Button variant="default" onClick={() => set({ search: '' })}>
-                {t('buckets.clearFilters')}
-              </Button>
-            )
-          }
+          icon={none ? IconApps : IconFilterOff}
+          title={none ? t(registers ? 'apps.firstTitle' : 'apps.emptyTitle') : t('apps.noMatch')}
+          actions={none ? registers && <Button onClick={open}>{t('apps.create')}</Button> : <ClearFilters onClear={() => set({ search: '' })} />}
         >
-          {!narrowed && <Text c="dimmed">{t('apps.emptyText')}</Text>}
+          <Text c="dimmed" maw={480}>
+            {none ? t(registers ? 'apps.firstText' : 'apps.emptyText') : t('buckets.noMatchText')}
+          </Text>
         </State>
       ) : (
         <DataTable
@@ -85,7 +86,7 @@ export function AppsPage() {
         />
       )}
       <CursorPager next={apps.data?.next || undefined} />
-      <CreateAppDialog opened={creating && can(me, 'app.create')} onClose={close} />
+      <CreateAppDialog opened={creating && registers} onClose={close} />
     </>
   );
 }
@@ -100,7 +101,7 @@ function appColumns(t: TFunction): Column<App>[] {
       sort: 'name',
       heading: true,
       cell: (app) => (
-        <Anchor component={Link} to={`/apps/${app.name}`} fw={600} style={{ overflowWrap: 'anywhere' }}>
+        <Anchor component={Link} to={`/apps/${app.name}`} fw={600} inherit style={{ overflowWrap: 'anywhere' }}>
           {app.name}
         </Anchor>
       ),

@@ -1,4 +1,4 @@
-import { Button, Card, Group, Select, Text, Title } from '@mantine/core';
+import { Button, Group, Select, Text } from '@mantine/core';
 import { IconUserMinus } from '@tabler/icons-react';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -11,6 +11,7 @@ import { CurlButton } from '@/components/CurlButton';
 import { DataTable, type Column } from '@/components/DataTable';
 import { showDone, showError } from '@/components/notify';
 import { showUndoable } from '@/components/notify-undo';
+import { Section } from '@/components/Section';
 import { useRemoveMember, useSetMember } from './api/one';
 
 const roles: AppRole[] = ['viewer', 'owner'];
@@ -20,17 +21,18 @@ export function Members({ app, denied }: { app: App; denied: string | undefined 
   const { t } = useTranslation();
   const columns = useColumns(app, denied);
   return (
-    <Card withBorder padding="lg" component="section" aria-labelledby="members-title">
-      <Title order={2} size="h4" id="members-title" mb={4}>
-        {t('field.members')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {t('apps.membersHint')} {denied}
-      </Text>
+    <Section
+      title={t('field.members')}
+      description={
+        <>
+          {t('apps.membersHint')} {denied}
+        </>
+      }
+    >
       {app.members.length > 0 ? (
         <DataTable label={t('field.members')} columns={columns} rows={app.members} rowId={(member) => member.user} />
       ) : (
-        <Text>{t('apps.noMembers')}</Text>
+        <Text c="dimmed">{t('apps.noMembers')}</Text>
       )}
       {denied === undefined ? (
         <AddMember app={app} />
@@ -39,14 +41,14 @@ export function Members({ app, denied }: { app: App; denied: string | undefined 
           {t('apps.addMember')}
         </ActionButton>
       )}
-    </Card>
+    </Section>
   );
 }
 
 function useColumns(app: App, denied: string | undefined): Column<Member>[] {
   const { t } = useTranslation();
   return [
-    { id: 'user', header: t('field.user'), heading: true, cell: (member) => <Text fw={600}>{member.user}</Text> },
+    { id: 'user', header: t('field.user'), heading: true, cell: (member) => <Text fw={600} inherit>{member.user}</Text> },
     {
       id: 'role',
       header: t('field.role'),
@@ -186,10 +188,10 @@ function AddMember({ app }: { app: App }) {
           allowDeselect={false}
           w={140}
         />
-        <CurlButton call={() => ({ method: 'PUT', path: `/apps/${app.name}/members/${encodeURIComponent(user ?? '')}`, body: { role } })} disabled={user === null} />
         <Button type="submit" variant="default" disabled={user === null} loading={set.isPending}>
           {t('common.add')}
         </Button>
+        <CurlButton call={() => ({ method: 'PUT', path: `/apps/${app.name}/members/${encodeURIComponent(user ?? '')}`, body: { role } })} disabled={user === null} />
       </Group>
     </form>
   );

@@ -30,7 +30,7 @@ export function AsOfAll({ at }: { at: string }) {
       )}
       {found.data && <AsOfBreakGlass covered={found.data.break_glass} />}
       {found.data && <AsOfPeople title={t('asOf.admins')} description={t('asOf.adminsText')} people={found.data.admins} />}
-      {found.data?.items.length === 0 && !found.data.next ? (
+      {found.data?.items.length === 0 ? (
         <State icon={IconBucketDroplet} title={t('asOf.none')} />
       ) : (
         <DataTable label={t('asOf.title')} columns={columns} rows={found.data?.items} rowId={(bucket) => bucket.name} />
@@ -51,7 +51,7 @@ function useColumns(): Column<AsOfBucket>[] {
       header: t('field.name'),
       heading: true,
       cell: ({ name }) => (
-        <Anchor component={Link} to={linkTo(name)} fw={600} style={{ overflowWrap: 'anywhere' }}>
+        <Anchor component={Link} to={linkTo(name)} fw={600} inherit style={{ overflowWrap: 'anywhere' }}>
           {name}
         </Anchor>
       ),

@@ -1,11 +1,13 @@
 import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
+import { IconBucketDroplet } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
+import { ApiError } from '@/lib/api/problem';
 import type { AsOfBucketPeople } from '@/lib/api/types';
 import { showDefinitionValue } from '@/components/DefinitionValue';
 import { LimitText } from '@/components/LimitText';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Section } from '@/components/Section';
-import { ErrorState } from '@/components/States';
+import { ErrorState, State } from '@/components/States';
 import { Written } from '@/components/Written';
 import { useBucketAsOf } from './api/as-of';
 import { AsOfBreakGlass } from './AsOfBreakGlass';
@@ -15,6 +17,15 @@ import { AsOfPeople } from './AsOfPeople';
 export function AsOfOne({ name, at }: { name: string; at: string }) {
   const { t } = useTranslation();
   const found = useBucketAsOf({ name, at, enabled: true });
+  if (found.error instanceof ApiError && found.error.status === 404) {
+    return (
+      <State icon={IconBucketDroplet} title={t('asOf.unknown', { name })}>
+        <Text c="dimmed" maw={480}>
+          {t('asOf.unknownText')}
+        </Text>
+      </State>
+    );
+  }
   if (found.error) return <ErrorState error={found.error} onRetry={() => void found.refetch()} />;
   if (!found.data) {
     return (
@@ -38,10 +49,12 @@ export function AsOfOne({ name, at }: { name: string; at: string }) {
   );
 }
 
+const fields = ['algorithm', 'mode', 'partition', 'on_redis_failure', 'after_loss', 'apps', 'owners', 'labels', 'description'] as const;
+const lists: ReadonlySet<string> = new Set(['apps', 'owners', 'labels', 'description']); // may be long
+
 function Definition({ bucket }: { bucket: AsOfBucketPeople }) {
   const { t, i18n } = useTranslation();
   const { definition, since } = bucket;
-  const fields = ['algorithm', 'mode', 'partition', 'on_redis_failure', 'after_loss', 'apps', 'owners', 'labels', 'description'] as const;
   return (
     <Section title={bucket.name} description={t(`asOfState.${bucket.state}`)}>
       {definition && (
@@ -63,7 +76,7 @@ function Definition({ bucket }: { bucket: AsOfBucketPeople }) {
       {definition && (
         <SimpleGrid cols={{ base: 1, sm: 3 }} component="dl" m={0}>
           {fields.map((field) => (
-            <div key={field} style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
+            <div key={field} style={{ minWidth: 0, overflowWrap: 'anywhere', ...(lists.has(field) ? { gridColumn: '1 / -1' } : {}) }}>
               <Text component="dt" size="sm" c="dimmed">
                 {t(`field.${field}`)}
               </Text>

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { useUserNames } from '@/lib/api/names';
 import { useUrlSet, useUrlText } from '@/lib/url-state';
-import { actionText } from '@/components/action-text';
+import { actionLabel } from '@/components/action-text';
 import { actions, targetKinds } from '@/lib/actions';
 
 /** The filters of the audit log. */
@@ -17,7 +17,7 @@ export function AuditFilters() {
       <UrlSelect
         param="action"
         label={t('field.action')}
-        options={actions.map((action) => ({ value: action, label: actionText(action, t) }))}
+        options={actions.map((action) => ({ value: action, label: actionLabel(action, t) }))}
       />
       <UrlSelect
         param="target_kind"

@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconCalendarSearch, IconFilterOff, IconHistory } from '@tabler/icons-react';
 import { useDeferredValue } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,13 +7,14 @@ import { can, useMe } from '@/lib/api/me';
 import { useUrlSet } from '@/lib/url-state';
 import { useZone } from '@/lib/zone';
 import { ActionButton } from '@/components/ActionButton';
+import { ClearFilters } from '@/components/ClearFilters';
 import { CursorPager } from '@/components/CursorPager';
 import { ExportMenu } from '@/components/ExportMenu';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, ForbiddenState, State } from '@/components/States';
 import { useChanges } from './api/changes';
 import { AuditFilters } from './AuditFilters';
-import { ChangeRow, ChangeRowSkeleton } from './ChangeRow';
+import { ChangeList } from './ChangeRow';
 import { startOfDay } from './dates';
 
 /** Every change, login and refused attempt, newest first. */
@@ -23,7 +24,6 @@ export function AuditPage() {
 }
 
 const noFilters = { actor: '', action: '', target_kind: '', target: '', from: '', to: '' };
-const skeletonRows = 6;
 
 function Audit() {
   const { t } = useTranslation();
@@ -65,22 +65,12 @@ function Audit() {
         <State
           icon={narrowed ? IconFilterOff : IconHistory}
           title={narrowed ? t('audit.noMatch') : t('audit.empty')}
-          actions={
-            narrowed && (
-              <Button variant="default" onClick={() => set(noFilters)}>
-                {t('buckets.clearFilters')}
-              </Button>
-            )
-          }
+          actions={narrowed && <ClearFilters onClear={() => set(noFilters)} />}
         >
           {narrowed && <Text c="dimmed">{t('buckets.noMatchText')}</Text>}
         </State>
       ) : (
-        <Stack component="ol" gap="xs" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('audit.title')} aria-busy={!items}>
-          {items
-            ? items.map((change) => <ChangeRow key={change.id} change={change} />)
-            : Array.from({ length: skeletonRows }, (_, index) => <ChangeRowSkeleton key={index} />)}
-        </Stack>
+        <ChangeList changes={items} />
       )}
       <CursorPager next={changes.data?.next || undefined} />
     </>

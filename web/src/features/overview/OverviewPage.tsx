@@ -1,4 +1,4 @@
-import { Button, Group, SimpleGrid, Skeleton, Stack } from '@mantine/core';
+import { Button, Group, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { IconBucketDroplet } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
@@ -32,7 +32,11 @@ export function OverviewPage() {
               {t('overview.start')}
             </Button>
           }
-        />
+        >
+          <Text c="dimmed" maw={560}>
+            {t('buckets.emptyText')}
+          </Text>
+        </State>
       ) : (
         <Stack gap="lg">
           <Figures sync={data.sync} limited={data.most_limited} known={data.redis_time_us > 0} user={me.name} />

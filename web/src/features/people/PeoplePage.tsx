@@ -1,4 +1,4 @@
-import { Button, Group, Select } from '@mantine/core';
+import { Button, Group, Select, Text } from '@mantine/core';
 import { IconFilterOff, IconHelp, IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
@@ -7,6 +7,7 @@ import type { User } from '@/lib/api/types';
 import { useUrlDialog, useUrlDialogOf } from '@/lib/url-dialog';
 import { useUrlSet } from '@/lib/url-state';
 import { ActionButton } from '@/components/ActionButton';
+import { ClearFilters } from '@/components/ClearFilters';
 import { CursorPager } from '@/components/CursorPager';
 import { DataTable } from '@/components/DataTable';
 import { PageHeader } from '@/components/PageHeader';
@@ -33,7 +34,7 @@ function People() {
   const [params] = useSearchParams();
   const set = useUrlSet();
   const [creating, { open, close }] = useUrlDialog('new');
-  const [asking, { open: ask, close: stopAsking }] = useUrlDialog('why');
+  const [asked, why] = useUrlDialogOf('why');
   const [editing, edit] = useUrlDialogOf('edit');
   const [resetting, reset] = useUrlDialogOf('password');
   const get = (name: string) => params.get(name) ?? '';
@@ -49,6 +50,9 @@ function People() {
         description={t('people.description')}
         actions={
           <>
+            <Button variant="default" onClick={() => why.open()} leftSection={<IconHelp size={18} aria-hidden />}>
+              {t('why.title')}
+            </Button>
             <ActionButton
               onClick={open}
               leftSection={<IconPlus size={18} aria-hidden />}
@@ -56,9 +60,6 @@ function People() {
             >
               {t('people.create')}
             </ActionButton>
-            <Button variant="default" onClick={ask} leftSection={<IconHelp size={18} aria-hidden />}>
-              {t('why.title')}
-            </Button>
           </>
         }
       />
@@ -81,12 +82,10 @@ function People() {
         <State
           icon={IconFilterOff}
           title={t('people.noMatch')}
-          actions={
-            <Button variant="default" onClick={() => set({ search: '', role: '' })}>
-              {t('buckets.clearFilters')}
-            </Button>
-          }
-        />
+          actions={<ClearFilters onClear={() => set({ search: '', role: '' })} />}
+        >
+          <Text c="dimmed">{t('buckets.noMatchText')}</Text>
+        </State>
       ) : (
         <DataTable
           label={t('people.title')}
@@ -98,7 +97,7 @@ function People() {
         />
       )}
       <CursorPager next={users.data?.next || undefined} />
-      <WhyDialog opened={asking} onClose={stopAsking} />
+      <WhyDialog asked={asked} onAsk={why.change} onClose={why.close} />
       <CreateUserDialog opened={creating && manages} onClose={close} />
       <EditUserDialog user={byName(editing)} onClose={edit.close} />
       <PasswordDialog user={byName(resetting)} onClose={reset.close} />

@@ -7,30 +7,38 @@ import { FormDialog } from '@/components/FormDialog';
 import { useActions, useAllUsers, useBucketNames } from './api/why';
 import { WhyAnswer } from './WhyAnswer';
 
-/** Asks whether a user may do something somewhere, and why. */
-export function WhyDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+interface WhyDialogProps {
+  /** What is asked so far, as the URL says it; null while the dialog is closed. */
+  asked: string | null;
+  onAsk: (asked: string) => void;
+  onClose: () => void;
+}
+
+/** Asks whether a user may do something somewhere, and why. The question is in the URL, so that its answer can be shown to others. */
+export function WhyDialog({ asked, onAsk, onClose }: WhyDialogProps) {
   const { t } = useTranslation();
   return (
-    <FormDialog opened={opened} onClose={onClose} title={t('why.title')}>
-      <Ask />
+    <FormDialog opened={asked !== null} onClose={onClose} title={t('why.title')}>
+      {asked !== null && <Ask asked={asked} onAsk={onAsk} />}
     </FormDialog>
   );
 }
 
-function Ask() {
+function Ask({ asked, onAsk }: { asked: string; onAsk: (asked: string) => void }) {
   const { t } = useTranslation();
   const [search, setSearch] = useState('');
-  const [user, setUser] = useState<string | null>(null);
-  const [action, setAction] = useState<string | null>(null);
-  const [object, setObject] = useState<string | null>(null);
+  const question = new URLSearchParams(asked);
+  const [user, action, object] = [question.get('user'), question.get('action'), question.get('object')];
   const users = useAllUsers(search);
   const actions = useActions();
-  const of = actions.data?.find((one) => one.action === action)?.of ?? 'all';
+  const ofAction = (name: string | null) => actions.data?.find((one) => one.action === name)?.of ?? 'all';
+  const of = ofAction(action);
   const disabled = new Set(users.data?.filter((one) => one.disabled).map(({ name }) => name));
-  const choose = (chosen: string | null) => {
-    if (actions.data?.find((one) => one.action === chosen)?.of !== of) setObject(null);
-    setAction(chosen);
-  };
+
+  function ask(changed: Record<string, string | null>) {
+    const next = Object.entries({ user, action, object, ...changed }).filter((pair): pair is [string, string] => Boolean(pair[1]));
+    onAsk(new URLSearchParams(next).toString());
+  }
   return (
     <Stack>
       <Select
@@ -38,7 +46,7 @@ function Ask() {
         data={withChosen(users.data?.map(({ name }) => name), user)}
         renderOption={({ option: { value } }) => (disabled.has(value) ? t('why.disabledUser', { name: value }) : value)}
         value={user}
-        onChange={setUser}
+        onChange={(chosen) => ask({ user: chosen })}
         searchable
         onSearchChange={setSearch}
         nothingFoundMessage={t('picker.nothing')}
@@ -49,12 +57,12 @@ function Ask() {
         label={t('why.action')}
         data={(actions.data ?? []).map((one) => ({ value: one.action, label: actionName(one.action, t) }))}
         value={action}
-        onChange={choose}
+        onChange={(chosen) => ask({ action: chosen, ...(ofAction(chosen) === of ? {} : { object: null }) })}
         searchable
         nothingFoundMessage={t('picker.nothing')}
       />
-      {action && of !== 'all' && <ObjectSelect key={of} of={of} value={object} onChange={setObject} />}
-      {user && action && <WhyAnswer user={user} action={action} of={of} object={object ?? ''} />}
+      {action && of !== 'all' && <ObjectSelect key={of} of={of} value={object} onChange={(chosen) => ask({ object: chosen })} />}
+      {user && action && actions.data && <WhyAnswer user={user} action={action} of={of} object={object ?? ''} />}
     </Stack>
   );
 }

@@ -1,11 +1,11 @@
-import { Badge, Group, Text } from '@mantine/core';
-import { IconCircleCheck, IconCircleOff } from '@tabler/icons-react';
+import { Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { can, useMe } from '@/lib/api/me';
 import type { User } from '@/lib/api/types';
 import type { Column } from '@/components/DataTable';
 import { ActionButton } from '@/components/ActionButton';
 import { RelativeTime } from '@/components/RelativeTime';
+import { StateBadge } from '@/components/StateBadge';
 import { Written } from '@/components/Written';
 
 interface UserActions {
@@ -25,7 +25,7 @@ export function useUserColumns({ onEdit, onPassword }: UserActions): Column<User
       heading: true,
       cell: (user) => (
         <>
-          <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+          <Text fw={600} inherit style={{ overflowWrap: 'anywhere' }}>
             {user.name}
           </Text>
           <Text size="sm" c="dimmed">
@@ -35,7 +35,7 @@ export function useUserColumns({ onEdit, onPassword }: UserActions): Column<User
       ),
     },
     { id: 'role', header: t('field.role'), cell: (user) => t(`role.${user.role}`, { defaultValue: user.role }) },
-    { id: 'state', header: t('field.state'), cell: (user) => <StateBadge disabled={user.disabled} /> },
+    { id: 'state', header: t('field.state'), cell: ({ disabled }) => <StateBadge tone={disabled ? 'off' : 'good'}>{t(disabled ? 'people.disabled' : 'people.enabled')}</StateBadge> },
     {
       id: 'updated',
       header: t('field.updated'),
@@ -65,14 +65,4 @@ export function useUserColumns({ onEdit, onPassword }: UserActions): Column<User
       ),
   });
   return columns;
-}
-
-function StateBadge({ disabled }: { disabled: boolean }) {
-  const { t } = useTranslation();
-  const Icon = disabled ? IconCircleOff : IconCircleCheck;
-  return (
-    <Badge variant="default" tt="none" leftSection={<Icon size={14} aria-hidden />}>
-      {disabled ? t('people.disabled') : t('people.enabled')}
-    </Badge>
-  );
 }

@@ -13,7 +13,7 @@ export function ProfilePage() {
   const me = useMe();
   return (
     <>
-      <PageHeader title={t('profile.title')} description={`${me.name} · ${t(`role.${me.role}`)}. ${t(`roleMeaning.${me.role}`)}`} />
+      <PageHeader title={t('profile.title')} description={[me.name, t(`role.${me.role}`), t(`roleMeaning.${me.role}`)].join(' · ')} />
       <Stack gap="lg">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
           <Stack gap="lg">

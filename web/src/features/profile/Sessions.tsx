@@ -50,7 +50,7 @@ function useColumns(): Column<Session>[] {
       header: t('profile.device'),
       heading: true,
       cell: (session) => (
-        <Text component="span" fw={600} title={session.user_agent}>
+        <Text component="span" fw={600} inherit title={session.user_agent}>
           {deviceOf(session.user_agent) || t('profile.unknownDevice')}
         </Text>
       ),

@@ -19,7 +19,7 @@ export function PartCard({ which, part, known }: PartCardProps) {
   return (
     <Section title={t(`system.${which}`)} actions={<StateBadge tone={known ? tone : 'watch'}>{t(known ? `system.${tone}` : 'system.unknown')}</StateBadge>}>
       <Text>
-        {part.kind} {part.version}
+        {nameOf(part.kind, t)} {part.version}
       </Text>
       {known && part.took_us !== null && (
         <Text size="sm" c="dimmed">
@@ -42,8 +42,16 @@ export function PartCard({ which, part, known }: PartCardProps) {
   );
 }
 
-/** A warning in the reader's language; the server's own words where this console does not know it. */
+const names: Readonly<Record<string, string>> = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite', redis: 'Redis', valkey: 'Valkey' };
+
+function nameOf(kind: string, t: TFunction): string {
+  return kind === 'embedded' ? t('system.embedded') : (names[kind] ?? kind);
+}
+
+const eviction = /^Redis has maxmemory-policy (\S+) /;
+
+/** A warning of the server in the reader's language; one that this console does not know stays as it is. */
 function warningText(warning: string, t: TFunction): string {
-  const policy = /maxmemory-policy (\S+)/.exec(warning)?.[1];
+  const [, policy] = eviction.exec(warning) ?? [];
   return policy ? t('system.evicts', { policy }) : warning;
 }

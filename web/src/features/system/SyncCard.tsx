@@ -65,7 +65,7 @@ function Standing({ sync }: { sync: SystemSync }) {
           <PendingList items={sync.pending_buckets} />
         </>
       )}
-      <Group gap="xl">
+      <Group gap="xl" style={{ rowGap: 4 }}>
         <Fact name={t('system.lastPass')} at={sync.last_pass} />
         <Fact name={t('system.lastRepair')} at={sync.last_repair} />
         {sync.last_loss && <Fact name={t('system.lastLoss')} at={sync.last_loss} />}

@@ -27,8 +27,16 @@ export function PendingList({ items }: { items: Pending[] }) {
   );
 }
 
+const brokenField = /: (\w+) [^:]*$/; // "Redis cannot enforce this bucket: rate must be …"
+
+/** A field of a definition as Redis calls it, or what stands for the whole, in words. */
+function fieldName(field: string, t: TFunction): string {
+  return t(`driftField.${field}`, { defaultValue: t(`field.${field}`, { defaultValue: field }) });
+}
+
 function reasonOf(one: Pending, t: TFunction, language: string): string {
-  if (one.reason === 'invalid' && language === 'en') return one.message; // it names the field, in English alone
+  if (one.reason === 'invalid' && language === 'en') return one.message; // it names the bound, too, in English alone
+  if (one.reason === 'invalid') return t('syncReason.invalidField', { field: fieldName(brokenField.exec(one.message)?.[1] ?? '', t) });
   return t(`syncReason.${one.reason || 'on_its_way'}`);
 }
 
@@ -45,7 +53,7 @@ export function DriftList({ items, at }: { items: SystemSync['drift']; at: strin
       more={items.length - shown}
       lines={items.slice(0, shown).map((one) => (
         <List.Item key={one.bucket}>
-          <Name bucket={one.bucket} gone={one.fields.includes('deleted')} />: {one.fields.join(', ')}
+          <Name bucket={one.bucket} gone={one.fields.includes('deleted')} />: {one.fields.map((field) => fieldName(field, t)).join(', ')}
         </List.Item>
       ))}
     />

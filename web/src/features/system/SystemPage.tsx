@@ -37,7 +37,7 @@ function SystemState() {
 }
 
 function describe(system: System, t: TFunction): string {
-  return [t('system.version', { version: system.version }), system.embedded && t('shell.embeddedLong')].filter(Boolean).join('. ');
+  return [t('system.version', { version: system.version }), system.embedded && t('shell.embeddedLong')].filter(Boolean).join(' · ');
 }
 
 // What could not be read anew is not known to be so still: with the database away nobody is told anything.

@@ -1,9 +1,10 @@
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle, IconCircleCheck, IconCircleOff, IconClockOff, IconPlayerPause, type Icon } from '@tabler/icons-react';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Token } from '@/lib/api/types';
 import type { Column } from '@/components/DataTable';
 import { RelativeTime } from '@/components/RelativeTime';
+import { StateBadge } from '@/components/StateBadge';
 import { endsSoon } from './choices';
 
 interface TokenColumns {
@@ -22,7 +23,7 @@ export function useTokenColumns({ all, onRevoke }: TokenColumns): Column<Token>[
       heading: true,
       cell: (token) => (
         <>
-          <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+          <Text fw={600} inherit style={{ overflowWrap: 'anywhere' }}>
             {token.name}
           </Text>
           <Code>{token.hint}…</Code>
@@ -30,7 +31,7 @@ export function useTokenColumns({ all, onRevoke }: TokenColumns): Column<Token>[
       ),
     },
     { id: 'scopes', header: t('tokens.scopes'), cell: (token) => <Scopes token={token} /> },
-    { id: 'state', header: t('field.state'), cell: (token) => <StateBadge state={token.state} /> },
+    { id: 'state', header: t('field.state'), cell: ({ state }) => <StateBadge tone={tones[state]}>{t(`tokenState.${state}`)}</StateBadge> },
     { id: 'expires', header: t('tokens.expires'), cell: (token) => <Expiry token={token} /> },
     { id: 'used', header: t('tokens.lastUsed'), cell: (token) => <LastUse token={token} /> },
     {
@@ -61,7 +62,7 @@ function Whose({ token }: { token: Token }) {
   const { t } = useTranslation();
   return (
     <>
-      <Text style={{ overflowWrap: 'anywhere' }}>{token.user}</Text>
+      <Text inherit style={{ overflowWrap: 'anywhere' }}>{token.user}</Text>
       {token.kind === 'service' && (
         <Text size="sm" c="dimmed">
           {t('tokens.serviceMadeBy', { user: token.made_by })}
@@ -84,22 +85,7 @@ function Scopes({ token }: { token: Token }) {
   );
 }
 
-const stateIcons: Record<Token['state'], Icon> = {
-  active: IconCircleCheck,
-  expired: IconClockOff,
-  revoked: IconCircleOff,
-  suspended: IconPlayerPause,
-};
-
-function StateBadge({ state }: { state: Token['state'] }) {
-  const { t } = useTranslation();
-  const Icon = stateIcons[state];
-  return (
-    <Badge variant="default" tt="none" leftSection={<Icon size={14} aria-hidden />}>
-      {t(`tokenState.${state}`)}
-    </Badge>
-  );
-}
+const tones = { active: 'good', expired: 'off', revoked: 'off', suspended: 'watch' } as const;
 
 function Expiry({ token }: { token: Token }) {
   const { t } = useTranslation();
@@ -119,7 +105,7 @@ function Expiry({ token }: { token: Token }) {
 
 function LastUse({ token }: { token: Token }) {
   const { t } = useTranslation();
-  if (!token.last_used_at) return <Text c="dimmed">{t('tokens.neverUsed')}</Text>;
+  if (!token.last_used_at) return <Text inherit c="dimmed">{t('tokens.neverUsed')}</Text>;
   return (
     <>
       <RelativeTime at={token.last_used_at} />

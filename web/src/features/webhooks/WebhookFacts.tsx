@@ -5,7 +5,6 @@ import type { Webhook } from '@/lib/api/types';
 import { formatNumber } from '@/lib/format/numbers';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Section } from '@/components/Section';
-import { WebhookTrouble } from './WebhookState';
 
 /** What an endpoint is told, and how far it has been. */
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
@@ -32,11 +31,6 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
         <Fact label={t('bucket.lastChange')}>
           {webhook.updated_by}, <RelativeTime at={webhook.updated_at} />
         </Fact>
-        {state.failed_at && (
-          <Fact label={t('webhooks.failures', { count: state.failures })}>
-            <WebhookTrouble state={state} />
-          </Fact>
-        )}
       </SimpleGrid>
     </Section>
   );

@@ -4,7 +4,7 @@ import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { characters, descriptionBound } from '@/lib/rules';
 import { actions, targetKinds } from '@/lib/actions';
-import { actionText } from '@/components/action-text';
+import { actionLabel } from '@/components/action-text';
 import { NamesPicker } from '@/components/NamesPicker';
 
 /** What people edit of an endpoint. */
@@ -52,7 +52,7 @@ export function WebhookFields<T extends WebhookValues>({ form }: { form: UseForm
   const { t } = useTranslation();
   const choices = [
     ...groups.map((group) => ({ value: group, label: t('webhooks.group', { group }) })),
-    ...actions.filter((action) => !groups.includes(action)).map((action) => ({ value: action, label: `${action} · ${actionText(action, t)}` })),
+    ...actions.filter((action) => !groups.includes(action)).map((action) => ({ value: action, label: actionLabel(action, t) })),
   ];
   return (
     <>

@@ -1,5 +1,5 @@
-import { Group, Skeleton, Stack } from '@mantine/core';
-import { IconPencil, IconPlayerPause, IconPlayerPlay, IconSend } from '@tabler/icons-react';
+import { Alert, Group, Skeleton, Stack } from '@mantine/core';
+import { IconAlertTriangle, IconPencil, IconPlayerPause, IconPlayerPlay, IconSend } from '@tabler/icons-react';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
@@ -17,7 +17,7 @@ import { Attempts } from './Attempts';
 import { failureText } from './failure';
 import { WebhookDanger } from './WebhookDanger';
 import { WebhookFacts } from './WebhookFacts';
-import { WebhookBadge } from './WebhookState';
+import { WebhookBadge, WebhookTrouble } from './WebhookState';
 
 const EditWebhookDialog = lazy(async () => ({ default: (await import('./EditWebhookDialog')).EditWebhookDialog }));
 
@@ -62,6 +62,11 @@ function WebhookView({ webhook }: { webhook: WebhookDetail }) {
         }
       />
       <Stack gap="lg">
+        {webhook.state.failed_at && (
+          <Alert color="orange" icon={<IconAlertTriangle aria-hidden />} title={t('webhooks.failures', { count: webhook.state.failures })}>
+            <WebhookTrouble state={webhook.state} />
+          </Alert>
+        )}
         <WebhookFacts webhook={webhook} />
         <Attempts attempts={webhook.attempts} />
         <WebhookDanger webhook={webhook} />

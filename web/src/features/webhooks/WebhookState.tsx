@@ -5,7 +5,7 @@ import { RelativeTime } from '@/components/RelativeTime';
 import { StateBadge } from '@/components/StateBadge';
 import { failureText } from './failure';
 
-const tones = { ok: 'good', retrying: 'watch', failing: 'bad', off: 'watch' } as const;
+const tones = { ok: 'good', retrying: 'watch', failing: 'bad', off: 'off' } as const;
 type State = keyof typeof tones;
 
 function isState(state: string): state is State {
@@ -24,13 +24,11 @@ export function WebhookTrouble({ state }: { state: Webhook['state'] }) {
   const { t } = useTranslation();
   if (!state.failed_at) return null;
   return (
-    <Text size="sm" c="dimmed" component="div">
-      {t('webhooks.failingSince')} <RelativeTime at={state.failed_at} />
-      {state.last_error && (
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {failureText(state.last_error, t)}
-        </Text>
-      )}
+    <Text size="sm" component="div">
+      {state.last_error && <div style={{ overflowWrap: 'anywhere' }}>{failureText(state.last_error, t)}</div>}
+      <div>
+        {t('webhooks.failingSince')} <RelativeTime at={state.failed_at} />
+      </div>
       {state.next_at && (
         <>
           {t('webhooks.nextTry')} <RelativeTime at={state.next_at} />

@@ -60,7 +60,7 @@ function useColumns(): Column<Webhook>[] {
       heading: true,
       cell: ({ name, url }) => (
         <>
-          <Anchor component={Link} to={`/webhooks/${encodeURIComponent(name)}`} fw={600} style={{ overflowWrap: 'anywhere' }}>
+          <Anchor component={Link} to={`/webhooks/${encodeURIComponent(name)}`} fw={600} inherit style={{ overflowWrap: 'anywhere' }}>
             {name}
           </Anchor>
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>

@@ -1,10 +1,13 @@
 import { Group, Text } from '@mantine/core';
-import { IconTrashOff } from '@tabler/icons-react';
+import { IconFilterOff, IconTrashOff } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import type { DeletedBucket } from '@/lib/api/types';
+import { useEver } from '@/lib/use-ever';
+import { useUrlSet } from '@/lib/url-state';
 import { useUrlDialogOf } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
+import { ClearFilters } from '@/components/ClearFilters';
 import { CursorPager } from '@/components/CursorPager';
 import { DataTable, type Column } from '@/components/DataTable';
 import { PageHeader } from '@/components/PageHeader';
@@ -20,21 +23,33 @@ import { RestoreDialog } from './RestoreDialog';
 export function DeletedPage() {
   const { t } = useTranslation();
   const [params] = useSearchParams();
+  const set = useUrlSet();
   const [chosen, restore] = useUrlDialogOf('restore');
   const deleted = useDeletedBuckets({ search: params.get('search') ?? '', cursor: params.get('cursor') ?? '' });
   const columns = useColumns(({ name }) => restore.open(name));
   const rows = deleted.data?.items;
   const narrowed = Boolean(params.get('search') || params.get('cursor'));
+  // While the list of a cleared search is on its way, what the search found still stands.
+  const none = rows?.length === 0 && !narrowed && !deleted.isPlaceholderData;
+  const searched = useEver(narrowed); // then the field stays, so that whoever clears it keeps the focus
   return (
     <>
       <PageHeader title={t('deleted.title')} description={t('deleted.description')} up={{ to: '/buckets', label: t('buckets.title') }} />
-      {(narrowed || rows?.length !== 0) && <Group mb="md"><SearchInput label={t('deleted.search')} /></Group>}
+      {(searched || !none) && (
+        <Group mb="md" role="search">
+          <SearchInput label={t('deleted.search')} />
+        </Group>
+      )}
       {deleted.error && !deleted.data ? (
         <ErrorState error={deleted.error} onRetry={() => void deleted.refetch()} />
       ) : rows?.length === 0 ? (
-        <State icon={IconTrashOff} title={narrowed ? t('buckets.noMatch') : t('deleted.empty')}>
+        <State
+          icon={none ? IconTrashOff : IconFilterOff}
+          title={none ? t('deleted.empty') : t('buckets.noMatch')}
+          actions={!none && <ClearFilters onClear={() => set({ search: '' })} />}
+        >
           <Text c="dimmed" maw={560}>
-            {narrowed ? t('buckets.noMatchText') : t('deleted.emptyText')}
+            {none ? t('deleted.emptyText') : t('buckets.noMatchText')}
           </Text>
         </State>
       ) : (
@@ -49,7 +64,7 @@ export function DeletedPage() {
 function useColumns(onRestore: (bucket: DeletedBucket) => void): Column<DeletedBucket>[] {
   const { t } = useTranslation();
   return [
-    { id: 'name', header: t('field.name'), heading: true, cell: ({ name }) => <Text fw={600} style={{ overflowWrap: 'anywhere' }}>{name}</Text> },
+    { id: 'name', header: t('field.name'), heading: true, cell: ({ name }) => <Text fw={600} inherit style={{ overflowWrap: 'anywhere' }}>{name}</Text> },
     {
       id: 'limit',
       header: t('field.limit'),

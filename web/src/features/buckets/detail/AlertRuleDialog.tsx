@@ -87,7 +87,7 @@ function RuleForm({ bucket, book, editing, onClose }: Props & { editing: AlertRu
       <Textarea label={t('alerts.reason')} maxLength={500} {...form.getInputProps('reason')} />
       {said && (
         <Text size="sm" aria-live="polite">
-          {alertRuleText(form.values, t)}. {t('alerts.preview', { minutes: form.values.minutes, end: endMinutes(form.values.minutes) })}
+          {t('alerts.preview', { rule: alertRuleText(form.values, t), minutes: form.values.minutes, end: endMinutes(form.values.minutes) })}
         </Text>
       )}
     </DialogForm>

@@ -79,12 +79,12 @@ function Said({ rule }: { rule: AlertRule }) {
   return (
     <div style={{ flex: '1 1 16rem', minWidth: 0 }}>
       <Text size="sm">{alertRuleText(rule, t)}</Text>
-      <Group gap="xs">
-        {rule.open ? <StateBadge tone="bad">{t('alerts.open')}</StateBadge> : <StateBadge tone={rule.enabled ? 'good' : 'watch'}>{t(rule.enabled ? 'alerts.quiet' : 'alerts.off')}</StateBadge>}
+      <Group gap="xs" mt={4}>
+        {rule.open ? <StateBadge tone="bad">{t('alerts.open')}</StateBadge> : <StateBadge tone={rule.enabled ? 'good' : 'off'}>{t(rule.enabled ? 'alerts.quiet' : 'alerts.off')}</StateBadge>}
         <Text size="sm" c="dimmed">
           {rule.open && (
             <>
-              {t('alerts.since')} <RelativeTime at={rule.open.since} />, {alertValueText(rule.open, t)}.{' '}
+              {t('alerts.since')} <RelativeTime at={rule.open.since} /> · {alertValueText(rule.open, t)} ·{' '}
             </>
           )}
           {t('alerts.end', { minutes: rule.end_minutes })}

@@ -1,6 +1,6 @@
 import { Box, Skeleton, Tabs } from '@mantine/core';
 import { IconCopyPlus, IconPencil } from '@tabler/icons-react';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNavigate, useParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
@@ -45,6 +45,12 @@ function BucketTabs({ bucket, tab }: { bucket: Bucket; tab: TabName }) {
   const navigate = useNavigate();
   const path = (name: TabName) => `/buckets/${bucket.name}${name === 'overview' ? '' : `/${name}`}`;
   const Content = tabs[tab];
+  const strip = useRef<HTMLDivElement>(null);
+  // On a narrow screen the tabs scroll, and the open one must be seen.
+  useEffect(() => {
+    // Braces, for newer browsers return a promise, which React would take for a cleanup.
+    strip.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [tab]);
   return (
     <>
       <ChangedBanner record={bucket} history={path('history')} />
@@ -71,7 +77,7 @@ function BucketTabs({ bucket, tab }: { bucket: Bucket; tab: TabName }) {
         }
       />
       <Tabs value={tab} onChange={(chosen) => void navigate(path(chosen as TabName))} keepMounted={false} activateTabWithKeyboard={false}>
-        <Box style={{ overflowX: 'auto' }} mb="lg">
+        <Box ref={strip} style={{ overflowX: 'auto' }} mb="lg">
           <Tabs.List style={{ flexWrap: 'nowrap', minWidth: 'max-content' }} aria-label={bucket.name}>
             {tabNames.map((name) => (
               <Tabs.Tab key={name} value={name}>

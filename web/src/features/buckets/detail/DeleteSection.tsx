@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -11,8 +11,8 @@ import { ActionButton } from '@/components/ActionButton';
 import { DeleteByName } from '@/components/DeleteByName';
 import { errorText } from '@/components/error-text';
 import { showDone } from '@/components/notify';
-import { Section } from '@/components/Section';
 import { Affected } from './Affected';
+import { DangerRow } from './DangerZone';
 import { useDeleteBucket } from '@/features/buckets/api/delete';
 
 /** Deletes the bucket, by typing its name. */
@@ -35,28 +35,29 @@ export function DeleteSection({ bucket }: { bucket: Bucket }) {
     );
   }
 
+  const denied = bucket.may.delete ? undefined : t('denied.delete', { owners: bucket.owners.join(', ') });
   const error = remove.error && (hasCode(remove.error, 'stale') ? t('delete.stale') : errorText(remove.error, t));
   return (
-    <Section title={t('danger.delete')} description={t('danger.deleteText')}>
-      <Group>
-        <ActionButton
-          color="red.8"
-          leftSection={<IconTrash size={16} aria-hidden />}
-          onClick={() => {
-            setBase(bucket.revision);
-            remove.reset();
-            open();
-          }}
-          denied={bucket.may.delete ? undefined : t('denied.delete', { owners: bucket.owners.join(', ') })}
-        >
-          {t('danger.delete')}
-        </ActionButton>
-      </Group>
-      {!bucket.may.delete && (
-        <Text size="sm" c="dimmed" mt="xs">
-          {t('denied.delete', { owners: bucket.owners.join(', ') })}
-        </Text>
-      )}
+    <DangerRow
+      title={t('danger.delete')}
+      description={
+        <>
+          {t('danger.deleteText')} {denied}
+        </>
+      }
+    >
+      <ActionButton
+        color="red.8"
+        leftSection={<IconTrash size={16} aria-hidden />}
+        onClick={() => {
+          setBase(bucket.revision);
+          remove.reset();
+          open();
+        }}
+        denied={denied}
+      >
+        {t('danger.delete')}
+      </ActionButton>
       <DeleteByName
         opened={opened && bucket.may.delete}
         onClose={close}
@@ -72,6 +73,6 @@ export function DeleteSection({ bucket }: { bucket: Bucket }) {
         <Text size="sm">{t('danger.restorable')}</Text>
         {opened && <Affected bucket={bucket} />}
       </DeleteByName>
-    </Section>
+    </DangerRow>
   );
 }

@@ -23,7 +23,7 @@ export function FirstCall({ bucket }: { bucket: Bucket }) {
 function Received() {
   const { t } = useTranslation();
   return (
-    <Alert color="teal" icon={<IconCircleCheck aria-hidden />} title={t('firstCall.received')}>
+    <Alert color="teal" mb="lg" icon={<IconCircleCheck aria-hidden />} title={t('firstCall.received')}>
       {t('firstCall.receivedText')}
     </Alert>
   );

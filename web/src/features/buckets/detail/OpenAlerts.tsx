@@ -15,18 +15,19 @@ export function OpenAlerts({ bucket }: { bucket: string }) {
       {alerts.length > 0 && (
         <Alert
           color="red"
+          mb="lg"
           icon={<IconBell aria-hidden />}
-          title={t('alerts.open')}
+          title={t('alerts.openOnes')}
           styles={{ title: { color: 'var(--mantine-color-error)' } }}
         >
           <Stack gap={4}>
             {alerts.map((one) => (
               <Text key={one.id} size="sm">
-                {alertRuleText(one, t)} ({t('alerts.since')} <RelativeTime at={one.since} />, {alertValueText(one, t)})
+                {alertRuleText(one, t)} · {t('alerts.since')} <RelativeTime at={one.since} /> · {alertValueText(one, t)}
               </Text>
             ))}
             <Anchor component={Link} to={`/buckets/${bucket}/settings`} size="sm" underline="always">
-              {t('tab.settings')}
+              {t('alerts.rules')}
             </Anchor>
           </Stack>
         </Alert>

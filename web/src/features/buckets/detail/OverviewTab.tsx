@@ -17,7 +17,7 @@ import { Instances } from './Instances';
 import { LimitedKeys } from './LimitedKeys';
 import { OpenAlerts } from './OpenAlerts';
 
-/** What happens in the bucket now, and whose it is. */
+/** What the bucket is for, what happens in it now, and whose it is. */
 export function OverviewTab({ bucket }: { bucket: Bucket }) {
   const chart = useChart(bucket);
   useFollowRevision(bucket, chart.live.now?.redis_revision);
@@ -35,12 +35,19 @@ interface ContentProps {
 
 const Content = memo(function Content({ bucket, range }: ContentProps) {
   return (
-    <Stack gap="lg">
+    <>
+      {bucket.description && (
+        <Text mb="lg" maw="80ch" style={{ whiteSpace: 'pre-wrap' }}>
+          <Written>{bucket.description}</Written>
+        </Text>
+      )}
       <OpenAlerts bucket={bucket.name} />
       <FirstCall bucket={bucket} />
-      <LivePanel bucket={bucket} />
-      <Below bucket={bucket} range={range} />
-    </Stack>
+      <Stack gap="lg">
+        <LivePanel bucket={bucket} />
+        <Below bucket={bucket} range={range} />
+      </Stack>
+    </>
   );
 });
 
@@ -66,11 +73,6 @@ function Below({ bucket, range }: ContentProps) {
           {bucket.updated_by}, <RelativeTime at={bucket.updated_at} />
         </Fact>
       </SimpleGrid>
-      {bucket.description && (
-        <Text style={{ whiteSpace: 'pre-wrap' }}>
-          <Written>{bucket.description}</Written>
-        </Text>
-      )}
     </>
   );
 }

@@ -1,12 +1,12 @@
-import { List, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { List, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
 import { allApps } from '@/lib/definition';
 import { AppLink } from '@/components/AppLink';
 import { ActionButton } from '@/components/ActionButton';
 import { Section } from '@/components/Section';
-import { Affected } from './Affected';
 import { AlertsSection } from './AlertsSection';
+import { DangerZone } from './DangerZone';
 import { DeleteSection } from './DeleteSection';
 import { SwitchSection } from './SwitchSection';
 
@@ -41,14 +41,10 @@ export function SettingsTab({ bucket }: { bucket: Bucket }) {
         </Section>
       </SimpleGrid>
       <AlertsSection bucket={bucket} />
-      <div>
-        <Title order={2} size="h4" mb="xs">
-          {t('settings.danger')}
-        </Title>
-        <Affected bucket={bucket} />
-      </div>
-      <SwitchSection bucket={bucket} />
-      <DeleteSection bucket={bucket} />
+      <DangerZone bucket={bucket}>
+        <SwitchSection bucket={bucket} />
+        <DeleteSection bucket={bucket} />
+      </DangerZone>
     </Stack>
   );
 }

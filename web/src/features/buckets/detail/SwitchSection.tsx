@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconPower } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -10,10 +10,10 @@ import { ActionButton } from '@/components/ActionButton';
 import { errorText } from '@/components/error-text';
 import { FormDialog } from '@/components/FormDialog';
 import { showDone, showPending } from '@/components/notify';
-import { Section } from '@/components/Section';
 import { useUpdateBucket } from '@/features/buckets/api/update';
 import { ReasonForm } from '@/features/buckets/history/ReasonForm';
 import { Affected } from './Affected';
+import { DangerRow } from './DangerZone';
 
 /** Switches the bucket off, or on again. A limit is never changed ahead of the server: the page waits until Redis has it. */
 export function SwitchSection({ bucket }: { bucket: Bucket }) {
@@ -22,24 +22,22 @@ export function SwitchSection({ bucket }: { bucket: Bucket }) {
   const [base, setBase] = useState(bucket); // the decision stands on what its maker saw when the dialog opened
   const words = wordsOf(bucket);
   return (
-    <Section title={t(`danger.${words}`)} description={t(`danger.${words}Text`)}>
-      <Group>
-        <ActionButton
-          color={words === 'on' ? 'water' : 'red.8'}
-          leftSection={<IconPower size={16} aria-hidden />}
-          onClick={() => {
-            setBase(bucket);
-            open();
-          }}
-          denied={bucket.may.edit ? undefined : t('denied.edit', { owners: bucket.owners.join(', ') })}
-        >
-          {t(`danger.${words}`)}
-        </ActionButton>
-      </Group>
+    <DangerRow title={t(`danger.${words}`)} description={t(`danger.${words}Text`)}>
+      <ActionButton
+        color={words === 'on' ? 'water' : 'red.8'}
+        leftSection={<IconPower size={16} aria-hidden />}
+        onClick={() => {
+          setBase(bucket);
+          open();
+        }}
+        denied={bucket.may.edit ? undefined : t('denied.edit', { owners: bucket.owners.join(', ') })}
+      >
+        {t(`danger.${words}`)}
+      </ActionButton>
       <FormDialog opened={opened && bucket.may.edit} onClose={close} title={t(`danger.${wordsOf(base)}Title`, { name: bucket.name })}>
         <SwitchForm bucket={base} onClose={close} />
       </FormDialog>
-    </Section>
+    </DangerRow>
   );
 }
 

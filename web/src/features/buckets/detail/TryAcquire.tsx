@@ -78,8 +78,8 @@ function TryForm({ bucket, app, attempt, onClose }: TryFormProps) {
       <Alert color="orange">{t(slots ? 'try.warningSlots' : 'try.warning')}</Alert>
       <AppSelect bucket={bucket} {...form.getInputProps('app')} />
       {keyed && <TextInput label={t('keys.key')} required data-autofocus autoComplete="off" spellCheck={false} maxLength={512} {...form.getInputProps('key')} />}
-      {!slots && <NumberInput label={t('try.permits')} min={1} allowDecimal={false} {...form.getInputProps('permits')} />}
-      <TextInput label={t('try.reason')} maxLength={500} {...form.getInputProps('reason')} />
+      {!slots && <NumberInput label={t('try.permits')} min={1} allowDecimal={false} data-autofocus={!keyed || undefined} {...form.getInputProps('permits')} />}
+      <TextInput label={t('try.reason')} maxLength={500} data-autofocus={(slots && !keyed) || undefined} {...form.getInputProps('reason')} />
     </DialogForm>
   );
 }

@@ -15,7 +15,7 @@ export function WaitingForCall({ bucket }: { bucket: Bucket }) {
   const byCurl = bucket.may.edit && app !== undefined;
   const code = byCurl ? tryCommand(bucket, app, location.origin) : goSnippet(bucket, app ?? 'my-app');
   return (
-    <Card withBorder padding="lg">
+    <Card withBorder padding="lg" mb="lg">
       <Stack gap="sm">
         <Group gap="sm">
           <Loader size="sm" aria-hidden />

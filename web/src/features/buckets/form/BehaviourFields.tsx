@@ -1,6 +1,7 @@
 import { Group, NumberInput, Select, TagsInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { failurePolicies, isKeyed, limitKind, lossPolicies, modes } from '@/lib/definition';
+import { hintBelow } from './hint-below';
 import { ChoiceCards } from './ChoiceCards';
 import type { BucketForm } from './use-bucket-form';
 
@@ -24,6 +25,7 @@ export function BehaviourFields({ form }: { form: BucketForm }) {
       <Group align="flex-start" gap="md">
         <Select
           label={t('field.on_redis_failure')}
+          inputWrapperOrder={hintBelow}
           description={t(`on_redis_failure.${form.values.on_redis_failure}.meaning`)}
           data={failurePolicies.map(option('on_redis_failure'))}
           allowDeselect={false}
@@ -32,6 +34,7 @@ export function BehaviourFields({ form }: { form: BucketForm }) {
         />
         <Select
           label={t('field.after_loss')}
+          inputWrapperOrder={hintBelow}
           description={t(`after_loss.${form.values.after_loss || lossDefault}.meaning`, { context })}
           data={lossPolicies.map(option('after_loss'))}
           placeholder={t('form.default', { value: t(`after_loss.${lossDefault}.name`) })}
@@ -42,6 +45,7 @@ export function BehaviourFields({ form }: { form: BucketForm }) {
         />
         <NumberInput
           label={t('field.max_wait_ms')}
+          inputWrapperOrder={hintBelow}
           description={t('hint.maxWait')}
           suffix={` ${t('unit.s')}`}
           allowNegative={false}

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { algorithms, limitKind } from '@/lib/definition';
 import { joinPeriod, periodUnits, type PeriodUnit } from '@/lib/format/limit';
 import { LimitPreview } from '@/features/buckets/LimitPreview';
+import { hintBelow } from './hint-below';
 import { ChoiceCards } from './ChoiceCards';
 import type { BucketForm } from './use-bucket-form';
 import { withAlgorithm, type BucketValues } from './values';
@@ -39,6 +40,7 @@ function Numbers({ form }: { form: BucketForm }) {
     <NumberInput
       label={t('field.max_permits', { context })}
       description={t('hint.max_permits', { context })}
+      inputWrapperOrder={hintBelow}
       required
       {...numbers}
       {...form.getInputProps('max_permits')}
@@ -48,7 +50,7 @@ function Numbers({ form }: { form: BucketForm }) {
   return (
     <Group align="flex-start" gap="md">
       {context === 'rate' ? (
-        <NumberInput label={t('field.rate')} description={t('hint.rate')} required {...numbers} {...form.getInputProps('rate')} flex="1 1 11rem" />
+        <NumberInput label={t('field.rate')} description={t('hint.rate')} inputWrapperOrder={hintBelow} required {...numbers} {...form.getInputProps('rate')} flex="1 1 11rem" />
       ) : (
         permits
       )}
@@ -56,6 +58,7 @@ function Numbers({ form }: { form: BucketForm }) {
         <NumberInput
           label={t('field.period', { context })}
           description={t('hint.period', { context })}
+          inputWrapperOrder={hintBelow}
           required
           {...numbers}
           {...form.getInputProps('period')}
@@ -63,7 +66,6 @@ function Numbers({ form }: { form: BucketForm }) {
         />
         <Select
           label={t('field.unit')}
-          description={'\u00a0'}
           data={periodUnits.map(({ unit }) => ({ value: unit, label: t(`unit.${unit}`) })).reverse()}
           allowDeselect={false}
           w={96}

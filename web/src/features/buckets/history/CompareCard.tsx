@@ -1,6 +1,8 @@
 import { Card, Group, Select, Title } from '@mantine/core';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useSearchParams } from 'react-router';
+import { useUrlSet } from '@/lib/url-state';
 import { ComparisonView } from './ComparisonView';
 import { matchingRevisions } from './revisions';
 
@@ -13,12 +15,16 @@ interface CompareCardProps {
   previous: number;
 }
 
-/** Lays any two revisions side by side. All numbers are offered; of one that was skipped the server says so. */
+/** Lays any two revisions side by side; which two is in the URL. All numbers are offered; of one that was skipped the server says so. */
 export function CompareCard({ name, newest, previous }: CompareCardProps) {
   const { t } = useTranslation();
-  const [from, setFrom] = useState<number>();
-  const [to, setTo] = useState<number>();
-  const [left, right] = [from ?? previous, to ?? newest];
+  const [params] = useSearchParams();
+  const set = useUrlSet();
+  const chosen = (param: string, otherwise: number) => {
+    const revision = Number(params.get(param));
+    return Number.isInteger(revision) && revision >= 1 && revision <= newest ? revision : otherwise;
+  };
+  const [left, right] = [chosen('from', previous), chosen('to', newest)];
   const options = useMemo(
     () =>
       Array.from({ length: newest }, (_, index) => {
@@ -27,13 +33,13 @@ export function CompareCard({ name, newest, previous }: CompareCardProps) {
       }),
     [newest, t],
   );
-  const picker = (label: string, value: number, onPick: (revision: number) => void) => (
+  const picker = (label: string, value: number, param: string) => (
     <Select
       label={label}
       data={options}
       filter={({ search }) => matchingRevisions(options, search, shownMost)}
       value={String(value)}
-      onChange={(chosen) => chosen && onPick(Number(chosen))}
+      onChange={(picked) => picked && set({ [param]: picked })}
       allowDeselect={false}
       searchable
       nothingFoundMessage={t('picker.nothing')}
@@ -47,8 +53,8 @@ export function CompareCard({ name, newest, previous }: CompareCardProps) {
         {t('history.compare')}
       </Title>
       <Group gap="sm" mb="md" align="flex-end">
-        {picker(t('history.from'), left, setFrom)}
-        {picker(t('history.to'), right, setTo)}
+        {picker(t('history.from'), left, 'from')}
+        {picker(t('history.to'), right, 'to')}
       </Group>
       <ComparisonView name={name} from={left} to={right} />
     </Card>

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { useDraft } from '@/lib/drafts';
 import { useUrlSet } from '@/lib/url-state';
+import { useEver } from '@/lib/use-ever';
 import { CursorPager } from '@/components/CursorPager';
 import { DataTable } from '@/components/DataTable';
 import { ErrorState } from '@/components/States';
@@ -35,6 +36,10 @@ export function BucketsPage() {
   const data = useDeferredValue(buckets.data) ?? buckets.data;
   const rows = useMemo(() => data?.items ?? (data ? [] : undefined), [data]);
   const empty = rows?.length === 0;
+  // While the list of a cleared search is on its way, what the search found still stands.
+  const none = empty && !narrowed && !buckets.isPlaceholderData && buckets.data?.items.length === 0;
+  // Filters that were used stay, so that whoever clears them keeps the focus.
+  const filtered = useEver(narrowed);
   const draft = useDraft<BulkDraft>('bulk');
   const selection = useSelection(JSON.stringify({ ...query, sort: '', cursor: '' }), draft?.values.buckets);
   const shownSelection = useMemo(() => rowSelection(selection, rows ?? [], t), [selection, rows, t]);
@@ -44,17 +49,17 @@ export function BucketsPage() {
   return (
     <>
       <ListHeader columns={all} hidden={hidden} onToggle={toggle} />
-      {!(empty && !narrowed) && <BucketFilters />}
+      {(filtered || !none) && <BucketFilters />}
       <Text role="status" className="visually-hidden">
         {rows ? t('buckets.shown', { count: rows.length }) : t('common.loading')}
       </Text>
       {buckets.error && !buckets.data ? (
         <ErrorState error={buckets.error} onRetry={() => void buckets.refetch()} />
       ) : empty ? (
-        narrowed ? (
-          <NoBucketMatches onClear={() => set({ search: '', app: '', owner: '', mode: '', label: '', sync: '' })} />
-        ) : (
+        none ? (
           <FirstBucket />
+        ) : (
+          <NoBucketMatches onClear={() => set({ search: '', app: '', owner: '', mode: '', label: '', sync: '' })} />
         )
       ) : (
         <DataTable

@@ -7,6 +7,7 @@ import { Link } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import { useAppNames } from '@/lib/api/names';
 import { allApps } from '@/lib/definition';
+import { ClearFilters } from '@/components/ClearFilters';
 import { CodeBlock } from '@/components/CodeBlock';
 import { State } from '@/components/States';
 
@@ -16,11 +17,7 @@ export function NoBucketMatches({ onClear }: { onClear: () => void }) {
     <State
       icon={IconFilterOff}
       title={t('buckets.noMatch')}
-      actions={
-        <Button variant="default" onClick={onClear}>
-          {t('buckets.clearFilters')}
-        </Button>
-      }
+      actions={<ClearFilters onClear={onClear} />}
     >
       <Text c="dimmed">{t('buckets.noMatchText')}</Text>
     </State>
@@ -43,17 +40,15 @@ export function FirstBucket() {
     <State
       icon={IconBucketDroplet}
       title={t('buckets.emptyTitle')}
-      actions={
-        mayCreate && (
-          <Button component={Link} to="/create/bucket">
-            {t('buckets.createFirst')}
-          </Button>
-        )
-      }
     >
       <Text c="dimmed" maw={560}>
         {t('buckets.emptyText')}
       </Text>
+      {mayCreate && (
+        <Button component={Link} to="/create/bucket" my="xs">
+          {t('buckets.createFirst')}
+        </Button>
+      )}
       {mayCreate && (
         <Stack w="100%" maw={760} gap="xs">
           <Text size="sm" c="dimmed">

@@ -6,7 +6,7 @@ import { api, unwrap } from '@/lib/api/client';
 import { formatNumber } from '@/lib/format/numbers';
 import classes from './Sparkline.module.css';
 
-const [width, height] = [96, 26]; // px
+const [width, height] = [80, 26]; // px
 const minutes = 60;
 const refreshEvery = 60_000; // ms
 
@@ -33,14 +33,15 @@ export function Sparkline({ name }: { name: string }) {
     limited[at] = (limited[at] ?? 0) + row.limited + row.shadow_limited;
   }
   const top = Math.max(1, ...granted, ...limited);
+  const used = (values: readonly number[]) => values.some((value) => value > 0); // else it would double the base line
   const number = (value = 0) => formatNumber(value / 60, i18n.language, 1);
   const words = t('sparkline.words', { granted: number(granted.at(-1)), limited: number(limited.at(-1)) });
   return (
     <span ref={ref} className={classes.box} title={data && words}>
       <svg width={width} height={height} aria-hidden>
         <line x1="0" y1={height - 0.5} x2={width} y2={height - 0.5} className={classes.base} />
-        {data && <path d={path(granted, top)} className={classes.granted} />}
-        {data && <path d={path(limited, top)} className={classes.limited} />}
+        {used(granted) && <path d={path(granted, top)} className={classes.granted} />}
+        {used(limited) && <path d={path(limited, top)} className={classes.limited} />}
       </svg>
       <Text span size="xs" c="dimmed" className="visually-hidden">
         {data ? words : t('common.loading')}

@@ -15,6 +15,7 @@ import classes from './columns.module.css';
 import { Sparkline } from './Sparkline';
 
 const namesShown = 2;
+const labelsShown = 3;
 
 /** The columns of the bucket list. */
 export function useBucketColumns(): Column<Bucket>[] {
@@ -51,7 +52,7 @@ function bucketColumns(t: TFunction): Column<Bucket>[] {
 function NameCell({ bucket }: { bucket: Bucket }) {
   return (
     <>
-      <Anchor component={Link} to={`/buckets/${bucket.name}`} fw={600} style={{ overflowWrap: 'anywhere' }}>
+      <Anchor component={Link} to={`/buckets/${bucket.name}`} fw={600} inherit style={{ overflowWrap: 'anywhere' }}>
         {bucket.name}
       </Anchor>
       {bucket.description && (
@@ -66,11 +67,13 @@ function NameCell({ bucket }: { bucket: Bucket }) {
 
 /** A bucket's labels, each leading to all buckets that carry it. */
 function LabelLinks({ bucket }: { bucket: Bucket }) {
+  const { t } = useTranslation();
   const labels = labelTexts(bucket);
   if (labels.length === 0) return null;
+  const more = labels.slice(labelsShown);
   return (
-    <Group gap="xs" mt={2}>
-      {labels.map((label) => (
+    <Group gap="xs" mt={2} style={{ rowGap: 0 }}>
+      {labels.slice(0, labelsShown).map((label) => (
         <Anchor
           key={label}
           component={Link}
@@ -83,6 +86,11 @@ function LabelLinks({ bucket }: { bucket: Bucket }) {
           {label}
         </Anchor>
       ))}
+      {more.length > 0 && (
+        <Text span size="xs" c="dimmed" title={more.join(', ')}>
+          {t('common.more', { count: more.length })}
+        </Text>
+      )}
     </Group>
   );
 }
@@ -101,7 +109,7 @@ function LimitCell({ bucket }: { bucket: Bucket }) {
 
 function Names({ names }: { names: readonly string[] }) {
   const { t } = useTranslation();
-  if (names.length === 0) return <Text c="dimmed">{t('common.none')}</Text>;
+  if (names.length === 0) return <Text inherit c="dimmed">{t('common.none')}</Text>;
   const more = names.length - namesShown;
   return (
     <span title={names.join(', ')} className={classes.names}>

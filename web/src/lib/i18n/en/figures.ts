@@ -13,7 +13,7 @@ export const figures = {
     limitedNow: 'Limited per s',
     others: 'Other apps',
     other: 'Another app',
-    none: 'No app asked for permits in this time.',
+    none: 'No app requested permits in this time.',
   },
   appUsage: {
     title: 'Usage',
@@ -47,11 +47,11 @@ export const figures = {
   },
   instances: {
     title: 'SDK instances',
-    text: 'Running now, and the revision that each acts on. One without traffic keeps its revision until its next call.',
+    text: 'Running now, with the revision that each acts on. One without traffic keeps its revision until its next call.',
     host: 'Instance',
     revision: 'Revision',
     since: 'started',
-    none: 'No instance uses this bucket now.',
+    none: 'No instance is using this bucket now.',
     allCurrent: 'All on the present revision',
     behind_one: '{{count}} behind',
     behind_other: '{{count}} behind',

@@ -6,7 +6,7 @@ export const login = {
     password: 'Password',
     showPassword: 'Show or hide the password',
     submit: 'Log in',
-    wrong: 'User name and password do not fit together, or the account is disabled.',
+    wrong: 'Wrong user name or password, or the account is disabled.',
   },
   signOn: {
     button: 'Log in with {{name}}',

@@ -8,6 +8,8 @@ export const apps: typeof en = {
     created: '{{name}} 已登记。',
     search: '搜索应用',
     noMatch: '没有匹配的应用',
+    firstTitle: '还没有应用',
+    firstText: '请先登记应用，之后限流桶即可列出它，其成员也能看到这些限流桶。',
     emptyTitle: '没有可见的应用',
     emptyText: '您还不是任何应用的成员。应用负责人或平台管理员可以添加您。',
     nameHint: '客户端获取许可时会声明它，因此不能更改。',

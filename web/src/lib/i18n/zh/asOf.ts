@@ -10,6 +10,8 @@ export const asOf: typeof en = {
     choose: '请选择日期和时间',
     chooseText: '随后会列出当时生效的所有限流桶。填写名称可查看单个限流桶，以及当时可以更改或查看它的所有人。',
     none: '当时没有生效的限流桶',
+    unknown: '没有限流桶 {{name}}',
+    unknownText: '保留的历史记录中没有此名称的限流桶。请填写当时的完整名称。',
     keptSince: '历史记录自 {{time}} 起保留，无法得知此前的情况。',
     admins: '当时的管理员',
     adminsText: '除负责人外，他们可以更改每个限流桶。',

@@ -40,7 +40,7 @@ export const shell: typeof en = {
     now: '现在是 {{time}}。',
     sessions: '会话',
     sessionsText: '您已登录的所有位置。请结束不认识的会话，并随后更改密码。',
-    device: '程序',
+    device: '浏览器',
     unknownDevice: '未知',
     address: '地址',
     since: '登录时间',

@@ -1,0 +1,48 @@
+// @vitest-environment jsdom
+import { MantineProvider } from '@mantine/core';
+import { cleanup, render } from '@testing-library/react';
+import { createInstance } from 'i18next';
+import { I18nextProvider } from 'react-i18next';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { System } from '@/lib/api/types';
+import zh from '@/lib/i18n/zh';
+import { PartCard } from './PartCard';
+
+beforeEach(() => {
+  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
+});
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+async function card(part: Partial<System['redis']>) {
+  const i18n = createInstance();
+  await i18n.init({ lng: 'zh-CN', resources: { 'zh-CN': { translation: zh } }, interpolation: { escapeValue: false } });
+  const whole = { kind: 'redis', version: '7.0.15', ok: true, message: '', took_us: 900, warnings: [], ...part };
+  const { container } = render(
+    <I18nextProvider i18n={i18n}>
+      <MantineProvider>
+        <PartCard which="redis" part={whole} known />
+      </MantineProvider>
+    </I18nextProvider>,
+  );
+  return container.textContent;
+}
+
+test('a part that does not answer says so in the language of the reader', async () => {
+  const text = await card({ ok: false, took_us: null, message: 'Redis does not answer; saved changes wait and reach it when it is back.' });
+  expect(text).toContain(zh.system.away.redis);
+  expect(text).not.toContain('does not answer');
+});
+
+test('the server’s warning comes in the language of the reader, with the policy that it names', async () => {
+  const text = await card({ warnings: ['Redis has maxmemory-policy allkeys-lru and may drop the state of buckets; set noeviction.'] });
+  expect(text).toContain('allkeys-lru');
+  expect(text).not.toContain('may drop');
+});
+
+test('a part carries its maker’s name', async () => {
+  expect(await card({ kind: 'mariadb' })).toContain('MariaDB 7.0.15');
+});
