@@ -20,8 +20,9 @@ import { ErrorState } from '@/components/States';
 import { Written } from '@/components/Written';
 import { useApp, useDeleteApp } from './api/one';
 import { AppUsage } from './AppUsage';
-import { Members } from './Members';
 
+// Below the chart, and with the lists and forms that it needs too heavy to wait for.
+const Members = lazy(async () => ({ default: (await import('./Members')).Members }));
 const EditAppDialog = lazy(async () => ({ default: (await import('./EditAppDialog')).EditAppDialog }));
 
 /** One app: its members and its buckets. */
@@ -68,7 +69,9 @@ function AppView({ app }: { app: App }) {
           </Text>
         </Group>
         <AppUsage name={app.name} />
-        <Members app={app} denied={denied} />
+        <Suspense fallback={<Skeleton height={160} />}>
+          <Members app={app} denied={denied} />
+        </Suspense>
         <DeleteApp app={app} />
       </Stack>
       <Suspense fallback={null}>{asked && <EditAppDialog app={app} opened={editing && app.may.edit} onClose={edit.close} />}</Suspense>
