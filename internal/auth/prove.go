@@ -94,7 +94,7 @@ func (s *Service) ChangePassword(ctx context.Context, p Principal, current, pass
 		if err := s.recorder.Record(ctx, s.change(model.ActionLoginRefused, p.Name, refusal+", to change it", c)); err != nil {
 			return err
 		}
-		return invalidPassword("current", "is not the present password")
+		return invalidPassword("current", "is not the current password")
 	}
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {

@@ -90,7 +90,7 @@ var rules = []rule{
 	{"pw_common", "must not be one of the most common passwords, nor one with a few characters around it; several words that do not belong together are good", nil},
 	{"pw_present", "must not be the present one", nil},
 	{"pw_none", "can't be right: this user has no password here; an admin can set one", nil},
-	{"pw_wrong", "is not the present password", nil},
+	{"pw_wrong", "is not the current password", nil},
 	{"required", "is required", nil},
 	{"unknown_field", "is not a known field", nil},
 	{"unknown_parameter", "is not a known parameter", nil},

@@ -151,7 +151,7 @@ test('the list hides columns, remembers it, and hands out a file under its filte
   const stream = await (await download).createReadStream();
   let text = '';
   for await (const part of stream) text += String(part);
-  expect(text.trim().split('\n')).toHaveLength(2); // the names of the columns, and this bucket
+  expect(text.trim().split('\n')).toHaveLength(3); // the names of the columns, this bucket, and that the file is whole
   expect(text).toContain(bucket);
 });
 
@@ -177,7 +177,7 @@ test('people keep their own profile: name, zone, password, sessions', async ({ p
   await page.getByRole('textbox', { name: /^New password/ }).first().fill('a-password-of-a-test');
   await page.getByRole('textbox', { name: 'New password again' }).fill('a-password-of-a-test');
   await page.getByRole('button', { name: 'Change password' }).click();
-  await expect(page.getByText('is not the present password')).toBeVisible();
+  await expect(page.getByText('is not the current password')).toBeVisible();
   await expect(page.getByRole('textbox', { name: 'Current password' })).toBeFocused();
 
   await expect(page.getByText('This session')).toBeVisible();

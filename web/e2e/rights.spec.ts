@@ -72,7 +72,11 @@ test('a form that one may not send is not shown by its address, and the page say
 });
 
 test('who may see nothing is refused nothing by only looking', async ({ browser, baseURL }) => {
-  const page = await entered(browser, baseURL, 'stranger');
+  const stranger = { name: `rights-${stamp}-stranger`, password: 'a password of a test' };
+  const made = await admin.request.post('/api/v1/users', { data: { ...stranger, display_name: 'Nobody', role: 'member' } });
+  expect(made.status(), await made.text()).toBe(201);
+  const page = await (await browser.newContext({ baseURL: baseURL ?? '', locale: 'en-US' })).newPage();
+  expect((await page.request.post('/api/v1/auth/login', { data: stranger })).status()).toBe(200);
   const refused: string[] = [];
   page.on('response', (answer) => answer.status() === 403 && refused.push(answer.url()));
   for (const [path, settled] of [['/buckets', 'No buckets yet'], ['/apps', 'No apps to see'], ['/overview', 'No buckets yet']] as const) {

@@ -74,7 +74,7 @@ const brokenRule = {
   pw_common: 'must not be one of the most common passwords, nor one with a few characters around it; several words that do not belong together are good',
   pw_present: 'must not be the present one',
   pw_none: 'can’t be right: this user has no password here; an admin can set one',
-  pw_wrong: 'is not the present password',
+  pw_wrong: 'is not the current password',
   required: 'is required',
   unknown_field: 'is not a known field',
   unknown_parameter: 'is not a known parameter',
