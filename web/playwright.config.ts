@@ -21,8 +21,9 @@ function server(name: string): string {
   return url;
 }
 
-// These silence Redis, take the database away, or lift the limits: they have a server of their own, one after the other.
-const alone = ['system.spec.ts', 'glass.spec.ts'];
+// These silence Redis, take the database away, lift the limits, or count what an endpoint is told of all changes: they have a
+// server of their own, one after the other.
+const alone = ['system.spec.ts', 'glass.spec.ts', 'webhooks.spec.ts'];
 // Many small tests, which fill what the long ones leave; and one that waits for minutes that have passed by then.
 const pages = ['all-pages.spec.ts', 'failing.spec.ts'];
 const told = ['open-alert.spec.ts'];

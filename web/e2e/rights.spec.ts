@@ -56,9 +56,9 @@ test.afterAll(async () => {
 test('a form that one may not send is not shown by its address, and the page says what is missing and whom to ask', async ({ browser, baseURL }) => {
   const page = await entered(browser, baseURL, 'auditor');
   await page.goto(`/create/bucket?from=${bucket}`);
-  await expect(page.getByRole('heading', { level: 1, name: 'You may not see this' })).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1, name: 'You don’t have access to this page' })).toBeVisible();
   await expect(page.getByText(/permission bucket\.create/)).toBeVisible();
-  await expect(page).toHaveTitle('You may not see this · Headgate');
+  await expect(page).toHaveTitle('You don’t have access to this page · Headgate');
   await page.goto(`/buckets/${bucket}/edit`);
   await expect(page.getByText(`(permission bucket.edit). Ask ${owner()}.`)).toBeVisible();
   await page.goto('/webhooks');
