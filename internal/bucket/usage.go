@@ -27,12 +27,13 @@ const MinutesBound = 48 * 60
 
 // ReportUsage adds the amounts to their minutes, in one pipeline, and keeps each minute for 48 hours after its last
 // report. Amounts of 0 cost nothing. The pipeline is sent once, since a second time would count twice; after an error
-// some may have been added. Which buckets were used is told before, to the index that UsedNames reads.
+// some may have been added. It begins with the index that UsedNames reads, whose failure alone is no error.
 func (e *Engine) ReportUsage(ctx context.Context, usage []Usage) error {
 	if e.broken != nil {
 		return e.broken
 	}
-	pipe, used := e.rdb.Pipeline(), map[int64][]any{}
+	var amounts []redis.Cmder
+	used, keys := map[int64][]any{}, []string{}
 	for _, u := range usage {
 		if !validName(u.Bucket) || !validName(u.App) {
 			return invalid("usage", "bucket and app "+nameRule)
@@ -41,23 +42,29 @@ func (e *Engine) ReportUsage(ctx context.Context, usage []Usage) error {
 		touched := false
 		for kind, amount := range map[string]int64{"g": u.Granted, "l": u.Limited, "s": u.ShadowLimited} {
 			if amount > 0 {
-				_ = pipe.Process(ctx, once{redis.NewCmd(ctx, "hincrby", key, kind+":"+u.App, amount)}) // queues; Exec has the error
+				amounts = append(amounts, once{redis.NewCmd(ctx, "hincrby", key, kind+":"+u.App, amount)})
 				touched = true
 			}
 		}
 		if touched {
-			pipe.Expire(ctx, key, usageTTL)
+			keys = append(keys, key)
 			used[u.Minute] = append(used[u.Minute], u.Bucket)
 		}
 	}
-	if pipe.Len() == 0 {
+	if len(amounts) == 0 {
 		return nil
 	}
-	if err := e.indexUsed(ctx, used); err != nil {
-		return fmt.Errorf("report usage: %w", err)
+	pipe := e.rdb.Pipeline()
+	e.indexUsed(ctx, pipe, used)
+	_ = pipe.BatchProcess(ctx, amounts...) // queues; each has its error after Exec
+	for _, key := range keys {
+		pipe.Expire(ctx, key, usageTTL)
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("report usage: %w", err)
+	_, _ = pipe.Exec(ctx)
+	for _, amount := range amounts {
+		if err := amount.Err(); err != nil {
+			return fmt.Errorf("report usage: %w", err)
+		}
 	}
 	return nil
 }

@@ -8,18 +8,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// indexUsed notes which buckets were used in which minutes. It comes before the amounts, so that these are never there
-// without it, and in a pipeline of its own: in a Cluster the index lies elsewhere, and its failure must not be taken for
-// one of the amounts, which would then be added again. A user of Redis that may not write the index reports all the same.
-func (e *Engine) indexUsed(ctx context.Context, used map[int64][]any) error {
-	pipe := e.rdb.Pipeline()
+// indexUsed has a pipeline note which buckets were used in which minutes. In a Cluster the index lies elsewhere than the
+// amounts, and some users of Redis may not write it: what is missing there the admin servers find by looking everywhere.
+func (e *Engine) indexUsed(ctx context.Context, pipe redis.Pipeliner, used map[int64][]any) {
 	for minute, names := range used {
 		key := e.keys.used(minute)
 		pipe.SAdd(ctx, key, names...)
 		pipe.Expire(ctx, key, usageTTL)
 	}
-	_, err := pipe.Exec(ctx)
-	return silence(err)
 }
 
 // UsedNames returns the names of the buckets that were used in any of the minutes from..to, both included, sorted and each
