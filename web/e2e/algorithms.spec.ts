@@ -83,7 +83,7 @@ test('an edit that starts the counts anew or makes callers misuse is warned of b
   await textbox(page, 'Shards').fill('8');
   await page.getByRole('button', { name: 'Review changes' }).click();
   const dialog = page.getByRole('dialog');
-  await expect(dialog.getByText('starts the counts anew')).toBeVisible();
+  await expect(dialog.getByText('starts the counts over')).toBeVisible();
   await expect(dialog.getByText('will have to hand a key')).toBeVisible();
   await expect(dialog.getByText('Acquire is misuse on a concurrency bucket')).toBeVisible();
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('exports are counted at once now');
