@@ -1,13 +1,15 @@
 import { defineConfig } from '@playwright/test';
-import base from '../playwright.config';
+import { use } from '../browser.config';
 
 /** What `make bench-console` runs: one part a file, in the order of their names, one page at a time. */
 export default defineConfig({
-  ...base,
   testDir: '.',
   testMatch: '*.bench.ts',
   outputDir: '../test-results/bench',
+  workers: 1,
   timeout: 600_000,
+  expect: { timeout: 10_000 },
+  forbidOnly: true,
   reporter: [['./reporter.ts']],
-  use: { ...base.use, trace: 'off', viewport: { width: 1440, height: 900 } },
+  use: { ...use, trace: 'off', viewport: { width: 1440, height: 900 } },
 });
