@@ -22,13 +22,8 @@ func (e *Engine) indexUsed(ctx context.Context, pipe redis.Pipeliner, used map[i
 // once. A bucket is missing whose reporter does not know the index or may not write it. At most MinutesBound minutes may
 // be asked for.
 func (e *Engine) UsedNames(ctx context.Context, from, to int64) ([]string, error) {
-	switch {
-	case e.broken != nil:
-		return nil, e.broken
-	case to < from:
-		return nil, nil
-	case to-from >= MinutesBound:
-		return nil, invalid("minutes", "must be at most %d", MinutesBound)
+	if err := e.checkMinutes(from, to); err != nil || to < from {
+		return nil, err
 	}
 	pipe := e.rdb.Pipeline()
 	sets := make([]*redis.StringSliceCmd, 0, to-from+1)

@@ -11,17 +11,23 @@ import (
 // usagePipe is how many minutes of buckets ReadUsages asks for in one round trip.
 const usagePipe = 4000
 
+// checkMinutes refuses a span of more than MinutesBound minutes.
+func (e *Engine) checkMinutes(from, to int64) error {
+	switch {
+	case e.broken != nil:
+		return e.broken
+	case to-from >= MinutesBound:
+		return invalid("minutes", "must be at most %d", MinutesBound)
+	}
+	return nil
+}
+
 // ReadUsages returns the usage of several buckets from minute from to minute to, both included, by bucket in the order
 // of names, minute and app, as ReadUsage does for one. It takes a round trip for every few thousand minutes of buckets.
 // At most MinutesBound minutes may be asked for.
 func (e *Engine) ReadUsages(ctx context.Context, names []string, from, to int64) ([]Usage, error) {
-	switch {
-	case e.broken != nil:
-		return nil, e.broken
-	case to < from:
-		return nil, nil
-	case to-from >= MinutesBound:
-		return nil, invalid("minutes", "must be at most %d", MinutesBound)
+	if err := e.checkMinutes(from, to); err != nil || to < from {
+		return nil, err
 	}
 	var all []Usage
 	atOnce := max(1, usagePipe/int(to-from+1))
