@@ -72,15 +72,11 @@ func (e *Engine) ReportUsage(ctx context.Context, usage []Usage) error {
 // ReadUsage returns the usage of a bucket from minute from to minute to, both included, ordered by minute and app.
 // Minutes without usage have no rows. At most MinutesBound minutes may be asked for.
 func (e *Engine) ReadUsage(ctx context.Context, name string, from, to int64) ([]Usage, error) {
-	switch {
-	case e.broken != nil:
-		return nil, e.broken
-	case !validName(name):
+	if !validName(name) {
 		return nil, invalid("name", nameRule)
-	case to < from:
-		return nil, nil
-	case to-from >= MinutesBound:
-		return nil, invalid("minutes", "must be at most %d", MinutesBound)
+	}
+	if err := e.checkMinutes(from, to); err != nil || to < from {
+		return nil, err
 	}
 	pipe := e.rdb.Pipeline()
 	minutes := make([]*redis.MapStringStringCmd, 0, to-from+1)

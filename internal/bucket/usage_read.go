@@ -3,6 +3,7 @@ package bucket
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
@@ -29,14 +30,18 @@ func (e *Engine) ReadUsages(ctx context.Context, names []string, from, to int64)
 	if err := e.checkMinutes(from, to); err != nil || to < from {
 		return nil, err
 	}
+	return inPipes(names, from, to, func(part []string) ([]Usage, error) { return e.readUsages(ctx, part, from, to) })
+}
+
+// inPipes reads so many buckets at a time as one round trip is to ask for.
+func inPipes(names []string, from, to int64, read func(part []string) ([]Usage, error)) ([]Usage, error) {
 	var all []Usage
-	atOnce := max(1, usagePipe/int(to-from+1))
-	for first := 0; first < len(names); first += atOnce {
-		part, err := e.readUsages(ctx, names[first:min(first+atOnce, len(names))], from, to)
+	for part := range slices.Chunk(names, max(1, usagePipe/int(to-from+1))) {
+		rows, err := read(part)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, part...)
+		all = append(all, rows...)
 	}
 	return all, nil
 }
@@ -73,26 +78,13 @@ func (e *Engine) readUsages(ctx context.Context, names []string, from, to int64)
 // ReadAppUsages is ReadUsages for what one app used alone: it has Redis send three fields a minute and bucket, however many
 // apps use the bucket. Minutes in which the app used nothing have no rows.
 func (e *Engine) ReadAppUsages(ctx context.Context, app string, names []string, from, to int64) ([]Usage, error) {
-	switch {
-	case e.broken != nil:
-		return nil, e.broken
-	case !validName(app):
+	if !validName(app) {
 		return nil, invalid("app", nameRule)
-	case to < from:
-		return nil, nil
-	case to-from >= MinutesBound:
-		return nil, invalid("minutes", "must be at most %d", MinutesBound)
 	}
-	var all []Usage
-	atOnce := max(1, usagePipe/int(to-from+1))
-	for first := 0; first < len(names); first += atOnce {
-		part, err := e.readAppUsages(ctx, app, names[first:min(first+atOnce, len(names))], from, to)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, part...)
+	if err := e.checkMinutes(from, to); err != nil || to < from {
+		return nil, err
 	}
-	return all, nil
+	return inPipes(names, from, to, func(part []string) ([]Usage, error) { return e.readAppUsages(ctx, app, part, from, to) })
 }
 
 func (e *Engine) readAppUsages(ctx context.Context, app string, names []string, from, to int64) ([]Usage, error) {
