@@ -26,7 +26,12 @@ export default defineConfig({
   timeout: 120_000,
   expect: { timeout: 10_000 },
   forbidOnly: true,
-  // The JSON report goes to the file that PLAYWRIGHT_JSON_OUTPUT_FILE names, for `make test` to count.
-  reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['list'], ['json']] : [['list']],
+  // The JSON report goes to the file that PLAYWRIGHT_JSON_OUTPUT_FILE names, for `make test` to count; the failures to a file
+  // that scripts/test-e2e.sh prints behind the servers' logs.
+  reporter: [
+    ['list'],
+    ['./failures.reporter.ts', { file: 'test-results/failures.txt' }],
+    ...(process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? ([['json']] as const) : []),
+  ],
   use,
 });

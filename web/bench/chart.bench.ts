@@ -20,13 +20,16 @@ test('chart', async ({ browser, baseURL }) => {
   const { items } = (await (await answer).json()) as { items: { minute: number; app: string }[] };
   expect(new Set(items.map(({ minute }) => minute)).size, 'points of the chart').toBeGreaterThanOrEqual(points - 1);
   const apps = new Set(items.map(({ app }) => app)).size;
+  // Its older minutes are asked for again for the first time after half a minute, then as often as the newest.
+  await day.waitForResponse((response) => response.url().includes('until='), { timeout: 60_000 });
   const beside = await costs(browser, day, async () => {
     for (let i = 0; i < updates.day; i++) {
-      await day.waitForResponse(async (response) => response.url().includes('/usage?') && (await response.finished()) === null);
+      await day.waitForResponse(async (response) => /\/usage\?minutes=\d+$/.test(response.url()) && (await response.finished()) === null);
     }
     await day.evaluate((ms) => new Promise((resolve) => setTimeout(resolve, 2 * ms)), after);
   });
   tellUpdates(`a day, ${points} points of ${apps} apps`, beside.answers);
+  tellUpdates('the older minutes of a day, asked for again', beside.older);
   tellUpdates('the seconds beside a day', beside.samples);
   await day.close();
 
@@ -46,7 +49,7 @@ interface Cost {
 }
 
 interface Arrival {
-  kind: 'answers' | 'samples';
+  kind: 'answers' | 'older' | 'samples';
   from: number;
   to: number;
 }
@@ -58,20 +61,22 @@ interface Arrival {
 async function costs(browser: Browser, page: Page, work: () => Promise<void>): Promise<Record<Arrival['kind'], Cost[]>> {
   const { tasks, marks } = await traceTasks(browser, page, work);
   const seen = await page.evaluate((mark) => {
-    const began = performance.getEntriesByName(mark)[0]?.startTime ?? NaN;
+    const began = performance.getEntriesByName(mark).at(-1)?.startTime ?? NaN; // each measurement marks anew
+    const taken = ({ responseStart, responseEnd }: PerformanceResourceTiming) => ({ from: responseStart, to: responseEnd });
     const asked = performance.getEntriesByType('resource').filter((entry): entry is PerformanceResourceTiming => entry.name.includes('/usage?'));
     return {
       began,
-      answers: asked.map(({ responseStart, responseEnd }) => ({ from: responseStart, to: responseEnd })),
+      answers: asked.filter(({ name }) => !name.includes('until=')).map(taken),
+      older: asked.filter(({ name }) => name.includes('until=')).map(taken),
       samples: window.benchSamples.map((at) => ({ from: at, to: at })),
     };
   }, present);
   const offset = (marks.find(({ name }) => name === present)?.at ?? NaN) - seen.began;
-  const arrivals = (['answers', 'samples'] as const)
+  const arrivals = (['answers', 'older', 'samples'] as const)
     .flatMap((kind) => seen[kind].map((arrival): Arrival => ({ kind, ...arrival })))
     .filter(({ from }) => from > seen.began)
     .sort((a, b) => a.from - b.from);
-  const found: Record<Arrival['kind'], Cost[]> = { answers: [], samples: [] };
+  const found: Record<Arrival['kind'], Cost[]> = { answers: [], older: [], samples: [] };
   arrivals.forEach(({ kind, from, to }, index) => {
     found[kind].push(spent(tasks, from + offset, Math.min(to + after, arrivals[index + 1]?.from ?? Infinity) + offset));
   });

@@ -23,7 +23,7 @@ const inputs: { name: string; path: string; text: string; input: (page: Page) =>
   { name: 'search of apps', path: '/apps', text: 'checkout-api', input: (page) => page.getByRole('searchbox') },
   { name: 'audit log by actor', path: '/audit', text: 'user-0012345', input: combobox('Who') },
   { name: 'audit log by action', path: '/audit', text: 'rolled back', input: combobox('Action') },
-  { name: 'audit log by target', path: '/audit', text: 'checkout-api', input: (page) => page.getByRole('textbox', { name: 'Of', exact: true }) },
+  { name: 'audit log by target', path: '/audit', text: 'checkout-api', input: (page) => page.getByRole('textbox', { name: 'Name', exact: true }) },
   { name: 'apps of a new bucket', path: '/create/bucket', text: 'checkout-api', input: combobox('Apps') },
 ];
 

@@ -3,13 +3,13 @@ import { violations } from './accessible';
 import type { Who } from './env';
 import { foreignWords } from './foreign-words';
 import { login } from './login';
-import { looks, open, speak, wear, type Language, type Look } from './looks';
+import { looks, open, speak, speakNow, wear, type Language, type Look } from './looks';
 import { visits } from './pages';
 import { Watch } from './violations';
 
 // Every page in every look: no accessibility violation, no violation of the Content-Security-Policy, no uncaught
-// error, nothing wider than the screen, no English sentence in Chinese. A page is opened once in each language, and
-// changes its size and its scheme while it is open. HEADGATE_E2E_SCREENSHOTS leaves a screenshot of each in
+// error, nothing wider than the screen, no English sentence in Chinese. A page is opened once, and changes its size, its
+// scheme and its language while it is open. HEADGATE_E2E_SCREENSHOTS leaves a screenshot of each in
 // e2e/screenshots, to be looked at by people.
 
 type Enter = (who: Who | null) => Promise<BrowserContext>;
@@ -37,24 +37,21 @@ const test = plain.extend<object, { enter: Enter }>({
 test.describe.configure({ mode: 'parallel' });
 test.use({ trace: 'off' }); // it would cost more than the checks
 
-const languages: Language[] = ['en', 'zh-CN'];
 const widest = 2560;
 
 for (const visit of visits) {
   test(`a page in every look: ${visit.name}`, async ({ enter }) => {
-    const context = await enter(visit.who);
-    for (const language of languages) {
-      const page = await context.newPage();
-      const watch = new Watch(page);
-      await speak(page, language);
-      await open(page, visit);
-      for (const look of looks) await inspect(page, language, look, visit.name);
-      await page.setViewportSize({ width: widest, height: 1300 });
-      await expectFits(page, `${visit.name} at ${widest} px`);
-      if (language === 'zh-CN') expect.soft(await foreignWords(page), `English in ${visit.name}`).toEqual([]);
-      watch.expectNone(`${visit.name} in ${language}`);
-      await page.close({ runBeforeUnload: false });
-    }
+    const page = await (await enter(visit.who)).newPage();
+    const watch = new Watch(page);
+    await speak(page, 'en');
+    await open(page, visit);
+    for (const look of looks) await inspect(page, 'en', look, visit.name);
+    await expectFitsWidest(page, visit.name); // in English, whose words are the longer ones
+    await speakNow(page, 'zh-CN');
+    for (const look of looks) await inspect(page, 'zh-CN', look, visit.name);
+    expect.soft(await foreignWords(page), `English in ${visit.name}`).toEqual([]);
+    watch.expectNone(visit.name);
+    await page.close({ runBeforeUnload: false });
   });
 }
 
@@ -62,11 +59,17 @@ const screenshots = Boolean(process.env.HEADGATE_E2E_SCREENSHOTS);
 
 async function inspect(page: Page, language: Language, look: Look, name: string): Promise<void> {
   const where = `${name} in ${language}, ${look.name}`;
+  const rules = look.rules[language];
+  if (rules === null && !screenshots) return;
   await wear(page, look);
   if (screenshots) await page.screenshot({ path: `e2e/screenshots/${language}-${look.name}/${name}.png`, fullPage: true });
-  const rules = look.rules[language];
   if (rules) expect.soft(await violations(page, rules), where).toEqual([]);
   await expectFits(page, where);
+}
+
+async function expectFitsWidest(page: Page, name: string): Promise<void> {
+  await page.setViewportSize({ width: widest, height: 1300 });
+  await expectFits(page, `${name} at ${widest} px`);
 }
 
 async function expectFits(page: Page, where: string): Promise<void> {

@@ -102,6 +102,70 @@ for (const { who, at, by, open, field, curl } of asking) {
   });
 }
 
+test('a person is edited by the address alone, also one that the list does not show, and who is not there is said', async () => {
+  const page = on('admin');
+  const dialog = page.getByRole('dialog');
+  const owner = logins().owner.name;
+  const name = `Olivia ${stamp}`;
+  await page.goto(`/people?search=nobody-of-this-name&open=edit%3A${owner}`);
+  await expect(dialog.getByRole('heading')).toHaveText(`Edit ${owner}`);
+  await dialog.getByRole('textbox', { name: 'Display name' }).fill(name);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  expect(await (await page.request.get(`/api/v1/users/${owner}`)).json()).toMatchObject({ display_name: name });
+  await page.goto(`/people?search=nobody-of-this-name&open=password%3A${owner}`);
+  await expect(dialog.getByRole('button', { name: 'Set password' })).toBeVisible();
+  await page.goto('/people?open=edit%3Anot-there');
+  await expect(dialog.getByRole('alert')).toHaveText('There is no user not-there.');
+});
+
+test('a deleted bucket is restored by the address alone, also one that the list does not show, and one that is not there is said', async () => {
+  const page = on('owner');
+  const dialog = page.getByRole('dialog');
+  const name = `restored-${stamp}`;
+  const made = await page.request.post('/api/v1/buckets', { data: { ...definition(), name } });
+  expect(made.status(), await made.text()).toBe(201);
+  const remove = async (etag: string) => (await page.request.delete(`/api/v1/buckets/${name}?reason=done`, { headers: { 'If-Match': etag } })).status();
+  expect(await remove('"1"')).toBe(200);
+  await page.goto(`/deleted?search=nothing-of-this-name&open=restore%3A${name}`);
+  await expect(dialog.getByRole('textbox', { name: 'Reason' })).toBeFocused(); // though the dialog was there before its form
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('by its address');
+  await dialog.getByRole('button', { name: 'Restore' }).click();
+  await expect(page).toHaveURL(new RegExp(`/buckets/${name}$`));
+  expect(await remove('"3"')).toBe(200);
+  await page.goto('/deleted?open=restore%3Anever-was');
+  await expect(dialog.getByRole('alert')).toHaveText('There is no deleted bucket never-was that you may see.');
+});
+
+test('a token is revoked by the address alone, also one that the list does not show; one of others, or none, is not there', async () => {
+  const made = await on('owner').request.post('/api/v1/tokens', { data: { name: `address-${stamp}`, scopes: ['read'], expires_in_days: 1 } });
+  const { token } = (await made.json()) as { token: { id: number } };
+  const page = on('admin');
+  const dialog = page.getByRole('dialog');
+  await page.goto(`/tokens?open=revoke%3A${token.id}`); // the list has one's own
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await expect(dialog).toHaveCount(0);
+  await on('owner').goto(`/tokens?open=revoke%3A${token.id}`);
+  await expect(on('owner').getByRole('dialog')).toContainText('This token has ended already');
+  for (const id of ['999999999', 'what']) {
+    await on('owner').goto(`/tokens?open=revoke%3A${id}`);
+    await expect(on('owner').getByRole('dialog').getByRole('alert')).toHaveText('There is no such token that you may revoke.');
+    await expect(on('owner').getByRole('dialog').getByRole('button', { name: 'Revoke' })).toHaveCount(0);
+  }
+});
+
+test('a link that asks of what is not there says which part that is', async () => {
+  const page = on('admin');
+  const dialog = page.getByRole('dialog');
+  const ask = (question: Record<string, string>) => page.goto(`/people?open=${encodeURIComponent(`why:${new URLSearchParams(question).toString()}`)}`);
+  await ask({ user: 'sam', action: 'no.such', object: 'x' });
+  await expect(dialog.getByRole('status')).toHaveText('There is no action no.such. Choose one from the list.');
+  await ask({ user: 'sam', action: 'bucket.edit', object: 'never-was' });
+  await expect(dialog.getByRole('status')).toHaveText('There is no user sam, or no bucket never-was.');
+  await ask({ user: 'never-was', action: 'user.manage' });
+  await expect(dialog.getByRole('status')).toHaveText('There is no user never-was.');
+});
+
 test('copied as curl, an edit of rules, a roll back and a deletion are made from a shell', async () => {
   const page = on('owner');
   const name = `by-shell-${stamp}`;

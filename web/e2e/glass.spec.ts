@@ -37,7 +37,7 @@ test('break-glass is confirmed, seen by everybody, and ended', async ({ page, br
   await other.close();
 
   await card.getByRole('button', { name: 'End', exact: true }).click();
-  await dialog.getByRole('button', { name: 'End', exact: true }).click();
+  await dialog.getByRole('button', { name: 'End break-glass', exact: true }).click();
   await expect(card.getByText('Not in force')).toBeVisible();
   await expect(page.getByText('Break-glass: some apps are not limited')).toBeHidden();
 

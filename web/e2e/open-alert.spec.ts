@@ -20,7 +20,7 @@ test('an open alert is at the bell, on the list, on the bucket and in its rules,
   const list = page.getByRole('region', { name: 'Open', exact: true });
   await expect(list.getByRole('link', { name: bucket })).toBeVisible({ timeout: started });
   await expect(list.getByText(rule)).toBeVisible();
-  await expect(list.getByText(/since .* ago · now (100|[5-9]\d(\.\d)?)%, peak/)).toBeVisible();
+  await expect(list.getByText(/opened .* ago · now (100|[5-9]\d(\.\d)?)%, peak/)).toBeVisible();
   await expect(page.getByRole('link', { name: 'Alerts: 1 open in your buckets' })).toBeVisible({ timeout: 30_000 });
   await accessible(page, 'the list');
 

@@ -26,6 +26,12 @@ const saying = (text: RegExp) => async (page: Page) => {
   await dialog(page);
 };
 
+/** Opens one of the menus of the page's head, or of the page itself. */
+const menu = (within: 'header' | 'main', nth: number) => async (page: Page) => {
+  await page.locator(`${within} button[aria-haspopup=menu]`).nth(nth).click();
+  await page.getByRole('menu').waitFor();
+};
+
 const figuresThere = async (page: Page) => {
   await expect(page.getByTestId('granted-per-second')).not.toHaveText('–');
 };
@@ -59,6 +65,9 @@ const around: Visit[] = [
   { name: 'overview', path: '/overview', who: 'owner' },
   { name: 'overview-admin', path: '/overview', who: 'admin' },
   { name: 'overview-none', path: '/overview', who: 'stranger' },
+  { name: 'menu-languages', path: '/profile', who: 'owner', prepare: menu('header', 0) },
+  { name: 'menu-schemes', path: '/profile', who: 'owner', prepare: menu('header', 1) },
+  { name: 'menu-account', path: '/profile', who: 'owner', prepare: menu('header', 2) },
   { name: 'alerts', path: '/alerts', who: 'owner' },
   { name: 'profile', path: '/profile', who: 'owner' },
   { name: 'not-found', path: '/buckets/e2e-not-there', who: 'owner' },
@@ -97,6 +106,8 @@ const around: Visit[] = [
 
 const lists: Visit[] = [
   { name: 'buckets', path: '/buckets', who: 'owner' },
+  { name: 'buckets-columns', path: '/buckets', who: 'owner', prepare: menu('main', 0) },
+  { name: 'buckets-export', path: '/buckets', who: 'owner', prepare: menu('main', 1) },
   { name: 'buckets-long', path: '/buckets?search=e2e-long', who: 'owner' },
   { name: 'buckets-no-match', path: '/buckets?search=nothing-like-this', who: 'owner' },
   { name: 'buckets-none', path: '/buckets', who: 'stranger' },
@@ -264,6 +275,12 @@ const operating: Visit[] = [
     path: '/audit',
     who: 'auditor',
     prepare: (page) => page.locator('main li button[aria-expanded=false]').first().click(),
+  },
+  {
+    name: 'audit-verified',
+    path: '/audit?open=verify',
+    who: 'auditor',
+    prepare: (page) => page.getByRole('dialog').getByText(/as it was written|与写入时一致/).waitFor(),
   },
   { name: 'audit-no-match', path: '/audit?target=nothing-like-this', who: 'auditor' },
   { name: 'as-of-choose', path: '/as-of', who: 'auditor' },

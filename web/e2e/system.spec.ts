@@ -1,28 +1,17 @@
-import { connect } from 'node:net';
 import { expect, test, type BrowserContext, type Page } from '@playwright/test';
-import { databaseSwitch, logins, redisUrl } from './env';
+import { databaseSwitch, logins } from './env';
 import { foreignWords } from './foreign-words';
 import { login } from './login';
 import { speak } from './looks';
+import { tellRedis } from './redis';
 import { sample } from './samples';
 
 // An admin sees how everything stands, also while Redis does not answer, has it compared, and asks who may do what.
 
-const silence = 8_000; // ms; longer than the server waits for an answer
+const silence = 12_000; // ms; longer than any page rests between two questions and the server waits for an answer
 
 /** Makes Redis answer nobody for a while; it goes on by itself. */
-function silenceRedis(): Promise<void> {
-  const { hostname, port } = new URL(redisUrl());
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => socket.write(`CLIENT PAUSE ${silence} ALL\r\n`));
-    socket.once('data', (answer) => {
-      socket.destroy();
-      if (answer.toString().startsWith('+OK')) resolve();
-      else reject(new Error(answer.toString()));
-    });
-    socket.once('error', reject);
-  });
-}
+const silenceRedis = () => tellRedis(`CLIENT PAUSE ${silence} ALL`);
 
 const shown = ['/system', '/overview', '/buckets', `/buckets/${sample}`, '/apps/checkout', '/alerts'];
 
@@ -45,7 +34,9 @@ async function english(pages: Page[]): Promise<string[]> {
   return found.flat();
 }
 
-test('the System page shows the parts, tells that Redis is away, and recovers', async ({ page }) => {
+test('the System page shows the parts, tells that Redis is away, and recovers', async ({ page, browser }) => {
+  const theirs = await browser.newContext(); // a language is that of all tabs
+  await login(theirs.request, 'admin');
   await login(page.request, 'admin');
   await page.goto('/system');
   const redis = page.getByRole('region', { name: 'Redis', exact: true });
@@ -54,17 +45,18 @@ test('the System page shows the parts, tells that Redis is away, and recovers', 
   const servers = page.getByRole('region', { name: 'Headgate servers' });
   await expect(servers.getByRole('row').filter({ hasText: '(answers you)' }).getByText('Running', { exact: true })).toBeVisible();
 
-  const chinese = await inChinese(page.context());
+  const chinese = await inChinese(theirs);
   await silenceRedis();
   await expect(redis.getByText('Not responding', { exact: true })).toBeVisible({ timeout: 20_000 });
   await expect(servers.getByText('Running', { exact: true }).first()).toBeVisible();
-  const said: string[] = [];
+  await expect(chinese[0]!.getByText('没有响应', { exact: true })).toBeVisible({ timeout: 20_000 });
+  const said = await english(chinese);
   await expect(async () => {
     said.push(...(await english(chinese)));
     await expect(redis.getByText('Healthy', { exact: true })).toBeVisible({ timeout: 250 });
   }).toPass({ timeout: 60_000 });
   expect(said, 'English on a page in Chinese').toEqual([]);
-  for (const other of chinese) await other.close();
+  await theirs.close();
 
   const sync = page.getByRole('region', { name: 'Definitions in Redis' });
   await expect(sync.getByText('In sync', { exact: true })).toBeVisible({ timeout: 60_000 });
@@ -88,6 +80,7 @@ test('while the database is away the System page says that nothing is known, als
   const database = page.getByRole('region', { name: 'Database', exact: true });
   await expect(database.getByText('Healthy', { exact: true })).toBeVisible();
   const chinese = await inChinese(theirs, few);
+  for (const one of chinese) await one.waitForLoadState('networkidle'); // what was never there is not refreshed
   await request.post(`${databaseSwitch()}/away`);
   try {
     await expect(page.getByText('This page could not be refreshed')).toBeVisible({ timeout: 30_000 });

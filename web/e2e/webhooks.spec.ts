@@ -160,7 +160,7 @@ test('an endpoint is added, tested, fails and recovers, is told again, gets anot
     await page.getByRole('button', { name: 'Remove this webhook' }).click();
     await dialog.getByRole('textbox', { name: /^Reason/ }).fill('over');
     await dialog.getByRole('textbox', { name: /^Type/ }).fill(name);
-    await press('Delete');
+    await press('Remove');
     await expect(page).toHaveURL(/\/webhooks$/);
     await expect(page.getByRole('link', { name })).toHaveCount(0);
   } finally {

@@ -99,7 +99,7 @@ export const router = createBrowserRouter([
           },
           {
             path: 'audit',
-            lazy: page(() => import('@/features/audit/AuditPage'), 'AuditPage', 'asOf', 'buckets', 'changes'),
+            lazy: page(() => import('@/features/audit/AuditPage'), 'AuditPage', 'asOf', 'buckets', 'chain', 'changes'),
           },
           {
             path: 'overview',

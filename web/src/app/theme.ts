@@ -30,6 +30,8 @@ export const theme = createTheme({
     ModalTitle: { defaultProps: { fw: 650, fz: 'lg' } },
     // A dialog's header would be a second banner of the page.
     ModalHeader: { defaultProps: { role: 'presentation' } },
+    // A menu is within its page's landmark, and has nothing that takes the focus but its items.
+    Menu: { defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } },
   },
 });
 

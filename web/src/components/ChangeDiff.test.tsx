@@ -1,35 +1,15 @@
 // @vitest-environment jsdom
-import { MantineProvider } from '@mantine/core';
-import { cleanup, render } from '@testing-library/react';
-import { createInstance } from 'i18next';
-import { I18nextProvider } from 'react-i18next';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { cleanup } from '@testing-library/react';
+import { expect, test } from 'vitest';
 import type { Change } from '@/lib/api/types';
-import en from '@/lib/i18n/en';
-import zh from '@/lib/i18n/zh';
+import { draw, withBrowser } from '@/lib/testing';
 import { ChangeDiff } from './ChangeDiff';
 
-beforeEach(() => {
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-});
-
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
+withBrowser();
 
 async function fieldsOf(language: 'en' | 'zh-CN', after: Record<string, unknown>, target = '') {
-  const i18n = createInstance();
-  const resources = { en: { translation: en }, 'zh-CN': { translation: zh } };
-  await i18n.init({ lng: language, fallbackLng: false, resources, interpolation: { escapeValue: false } });
   const change = { before: null, after, target } as unknown as Change;
-  const { container } = render(
-    <I18nextProvider i18n={i18n}>
-      <MantineProvider>
-        <ChangeDiff change={change} />
-      </MantineProvider>
-    </I18nextProvider>,
-  );
+  const { container } = await draw(<ChangeDiff change={change} />, language);
   const rows = [...container.querySelectorAll('dt')].map((name) => {
     const value = name.nextElementSibling?.querySelector('ins')?.textContent ?? '';
     return [name.textContent, value.replace(/^\+(after:|之后：|变更后：)? ?/, '')] as const;

@@ -1,44 +1,20 @@
 // @vitest-environment jsdom
-import { MantineProvider } from '@mantine/core';
-import { cleanup, render } from '@testing-library/react';
-import { createInstance } from 'i18next';
-import { I18nextProvider } from 'react-i18next';
-import { MemoryRouter } from 'react-router';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { cleanup } from '@testing-library/react';
+import { expect, test } from 'vitest';
 import { actions } from '@/lib/actions';
 import type { Change } from '@/lib/api/types';
-import en from '@/lib/i18n/en';
-import zh from '@/lib/i18n/zh';
+import { draw, speaking, withBrowser } from '@/lib/testing';
 import { actionLabel } from './action-text';
 import { ChangeSentence } from './ChangeSentence';
 
-beforeEach(() => {
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-});
-
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
-
-async function speaking(language: 'en' | 'zh-CN') {
-  const i18n = createInstance();
-  const resources = { en: { translation: en }, 'zh-CN': { translation: zh } };
-  await i18n.init({ lng: language, fallbackLng: false, resources, interpolation: { escapeValue: false } });
-  return i18n;
-}
+withBrowser();
 
 async function sentence(language: 'en' | 'zh-CN', action: string, target_kind: string, target: string, actor = 'admin') {
-  const { container } = render(
-    <I18nextProvider i18n={await speaking(language)}>
-      <MemoryRouter>
-        <MantineProvider>
-          <p>
-            <ChangeSentence change={{ action, actor, target, target_kind } as Change} />
-          </p>
-        </MantineProvider>
-      </MemoryRouter>
-    </I18nextProvider>,
+  const { container } = await draw(
+    <p>
+      <ChangeSentence change={{ action, actor, target, target_kind } as Change} />
+    </p>,
+    language,
   );
   const said = container.querySelector('p')?.textContent;
   const link = container.querySelector('a')?.getAttribute('href') ?? null;

@@ -70,7 +70,7 @@ export function showChangeValue(field: string, value: unknown, reader: Reader): 
 function lines(texts: string[], t: TFunction): ReactNode {
   if (texts.length === 0) return t('common.none');
   return texts.map((text) => (
-    <span key={text} style={{ display: 'block' }}>
+    <span key={text} data-line style={{ display: 'block' }}>
       {text}
     </span>
   ));

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { copyText } from '@/lib/copy';
 import { curlCommand, type ApiCall } from '@/lib/curl';
 import { showDone, showError } from './notify';
+import classes from './CurlButton.module.css';
 
 /** Copies the request that a form makes as a command for the shell, and says what that takes. */
 export function CurlButton({ call, disabled = false }: { call: () => ApiCall; disabled?: boolean }) {
@@ -28,6 +29,7 @@ export function CurlButton({ call, disabled = false }: { call: () => ApiCall; di
       {...(disabled ? { bg: 'transparent' } : { c: 'inherit' })}
       me="auto"
       px="xs"
+      classNames={{ section: classes.icon, label: classes.text }}
       leftSection={<IconTerminal2 size={16} aria-hidden />}
       onClick={() => void copy()}
       disabled={disabled}

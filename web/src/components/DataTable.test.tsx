@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { MantineProvider } from '@mantine/core';
-import { cleanup, fireEvent, render, screen } from '@testing-library/react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { fireEvent, render, screen } from '@testing-library/react';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { withBrowser } from '@/lib/testing';
 import { DataTable, type Column, type RowSelection } from './DataTable';
 
 interface Bucket {
@@ -36,15 +37,8 @@ function picking(chosen: string[], onToggle: RowSelection<Bucket>['onToggle'] = 
   return { chosen: ({ name }) => chosen.includes(name), may: ({ name }) => name !== 'c', onToggle, onToggleAll: () => undefined, label: ({ name }) => `Select ${name}`, allLabel: 'Select all' };
 }
 
-beforeEach(() => {
-  drawn.mockReset();
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-});
-
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
+withBrowser();
+beforeEach(() => void drawn.mockReset());
 
 test('of a new answer only the rows that say something else are drawn', () => {
   const { rerender } = render(table(rows()));

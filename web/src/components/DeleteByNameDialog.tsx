@@ -14,6 +14,8 @@ export interface DeleteByNameProps {
   title: string;
   /** What will be lost. */
   children: ReactNode;
+  /** What the button says that does it. */
+  confirm?: string;
   /** Ask for a reason as well. */
   withReason?: boolean;
   onDelete: (reason: string) => void;
@@ -37,7 +39,7 @@ export function DeleteByNameDialog(props: DeleteByNameProps) {
 }
 
 // A component of its own, so that what was typed is forgotten when the dialog closes.
-function DeleteForm({ name, children, withReason = false, onDelete, onClose, deleting, error, curl }: DeleteByNameProps) {
+function DeleteForm({ name, children, confirm, withReason = false, onDelete, onClose, deleting, error, curl }: DeleteByNameProps) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState('');
   const draft = useDraft<{ reason: string }>('delete');
@@ -90,7 +92,7 @@ function DeleteForm({ name, children, withReason = false, onDelete, onClose, del
           {curl && <CurlButton call={() => curl(reason)} />}
           <CancelButton onCancel={onClose} />
           <Button type="submit" color="red.8" disabled={!ready} loading={deleting}>
-            {t('delete.confirm')}
+            {confirm ?? t('delete.confirm')}
           </Button>
         </Group>
       </Stack>

@@ -21,6 +21,7 @@ export function FormDialog({ onClose, children, closeOnEscape = true, ...rest }:
   return (
     <FormScope value={scope}>
       <Modal
+        size="32rem" // in which the three buttons of a form stand side by side
         {...rest}
         onClose={() => leaveAfterAsking(onClose, scope)}
         closeOnEscape={closeOnEscape && !asking}
@@ -39,6 +40,8 @@ interface DialogFormProps {
   saving: boolean;
   /** What the server refused and what belongs to no input. */
   refusal: string[];
+  /** Submitting does harm on purpose. */
+  drastic?: boolean;
   /** The request that submitting makes of the present input, for "copy as curl". */
   curl?: () => ApiCall;
   children: ReactNode;
@@ -46,7 +49,7 @@ interface DialogFormProps {
 }
 
 /** The form inside a dialog: inputs, refusals, and the two buttons. */
-export function DialogForm({ onSubmit, onCancel, submitLabel, saving, refusal, curl, children, ref }: DialogFormProps) {
+export function DialogForm({ onSubmit, onCancel, submitLabel, saving, refusal, drastic = false, curl, children, ref }: DialogFormProps) {
   return (
     <form ref={ref} onSubmit={onSubmit} noValidate>
       <Stack>
@@ -56,10 +59,10 @@ export function DialogForm({ onSubmit, onCancel, submitLabel, saving, refusal, c
             {refusal.join(' ')}
           </Alert>
         )}
-        <Group justify="flex-end">
+        <Group justify="flex-end" gap="xs">
           {curl && <CurlButton call={curl} />}
           <CancelButton onCancel={onCancel} />
-          <Button type="submit" loading={saving}>
+          <Button type="submit" loading={saving} {...(drastic ? { color: 'red.8' } : {})}>
             {submitLabel}
           </Button>
         </Group>

@@ -17,6 +17,11 @@ interface PageHeaderProps {
   up?: { to: string; label: string };
 }
 
+const longest = 48; // characters; a longer name would fill a phone's screen in the size of a heading
+
+const roomy = { size: 'h2', style: { overflowWrap: 'anywhere' } } as const;
+const tight = { size: 'h4', style: { wordBreak: 'break-all' } } as const;
+
 /** The heading of a page; also names the browser's tab. */
 export function PageHeader({ title, copy = false, description, badges, actions, up }: PageHeaderProps) {
   usePageTitle(title);
@@ -31,11 +36,11 @@ export function PageHeader({ title, copy = false, description, badges, actions, 
       <Group justify="space-between" align="flex-start" gap="sm">
         <Stack gap={4} style={{ minWidth: 0, flex: '1 1 20rem' }}>
           <Group gap="sm" style={{ minWidth: 0 }}>
-            <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+            <Title order={1} {...(title.length > longest ? tight : roomy)}>
               {title}
             </Title>
             {copy && <Copy value={title} what={title} />}
-            {badges}
+            {badges && <Group gap="xs">{badges}</Group>}
           </Group>
           {description && (
             <Text c="dimmed" component="div" style={{ textWrap: 'pretty' }}>

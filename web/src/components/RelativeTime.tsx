@@ -7,6 +7,10 @@ const refreshEvery = 30_000; // ms
 
 /** An instant as "3 minutes ago", with date, time and zone on hover, in the zone that the reader chose. */
 export function RelativeTime({ at }: { at: string }) {
+  return <Told key={at} at={at} />; // anew for another instant, which may be later than the last look at the clock
+}
+
+function Told({ at }: { at: string }) {
   const { i18n } = useTranslation();
   const zone = useZone();
   const [now, setNow] = useState(() => new Date());

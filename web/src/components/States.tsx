@@ -75,12 +75,14 @@ function HomeButton() {
 interface ErrorStateProps {
   error: unknown;
   onRetry?: () => void;
+  /** It is the whole page: its title is the page's heading. */
+  page?: boolean;
   /** Stands outside of the shell, so it brings its own main landmark. */
   standalone?: boolean;
 }
 
 /** Trouble while loading. "Not found" and "forbidden" get pages of their own. */
-export function ErrorState({ error, onRetry, standalone = false }: ErrorStateProps) {
+export function ErrorState({ error, onRetry, page = false, standalone = false }: ErrorStateProps) {
   const { t } = useTranslation();
   if (error instanceof ApiError && error.status === 404) return <NotFoundState />;
   if (error instanceof ApiError && error.status === 403) return <ForbiddenState permission={error.problem.permission} />;
@@ -89,11 +91,11 @@ export function ErrorState({ error, onRetry, standalone = false }: ErrorStatePro
       icon={IconAlertTriangle}
       tone="red"
       title={t('state.errorTitle')}
-      page={standalone}
+      page={page || standalone}
       actions={onRetry && <Button onClick={onRetry}>{t('common.retry')}</Button>}
     >
       <Text role="alert" maw={480}>
-        {errorText(error, t)}
+        {errorText(error, t, true)}
       </Text>
       <RequestId error={error} />
     </State>

@@ -21,7 +21,7 @@ export function placeErrors(
   for (const { field, message } of fields) {
     const base = inputOf(field);
     const input = names[base] ?? base;
-    if (!inputs.includes(input)) rest.push(`${field}: ${message}`);
+    if (!inputs.includes(input)) rest.push(faultInWords({ field, message }));
     else placed[input] = placed[input] ? `${placed[input]}; ${message}` : message;
   }
   return { placed, rest };
@@ -29,8 +29,14 @@ export function placeErrors(
 
 /** A refusal's field errors in the reader's language. */
 export function fieldErrorsOf(error: unknown): FieldProblem[] {
-  if (!(error instanceof ApiError)) return [];
+  if (!(error instanceof ApiError) || error.code === 'malformed') return []; // what is no JSON has no fields
   return inWords(error.fields);
+}
+
+/** A field error as a sentence of its own, under the word that the forms have for its field. */
+export function faultInWords({ field, message }: FieldProblem): string {
+  const label = i18next.t(`field.${inputOf(field)}`, { defaultValue: field }) || field;
+  return `${label}: ${message}`;
 }
 
 /** Field errors with their rules in the reader's language, as far as this console knows them. */

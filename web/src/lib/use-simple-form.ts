@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ApiError, hasCode } from '@/lib/api/problem';
 import { useDraft } from './drafts';
 import { equal } from './diff/fields';
+import { useErrorsSpoken } from './errors-spoken';
 import { fieldErrorsOf, focusFirstInvalid, placeErrors } from './form-errors';
 import { useOpenForm } from './unsaved';
 
@@ -26,6 +27,8 @@ export function useSimpleForm<T extends Record<string, unknown>>(input: UseFormI
   const draft = useDraft<T>(id);
   const [base, setBase] = useState(typeof draft?.base === 'number' ? draft.base : revision);
   const sent = useRef<T | null>(null);
+  const placed = useRef<() => ReturnType<typeof placeErrors>>(() => ({ placed: {}, rest: [] })); // the last refusal
+  useErrorsSpoken(form, () => placed.current().placed);
 
   const restore = useRef(() => draft && form.setValues(draft.values));
   useEffect(() => {
@@ -53,10 +56,11 @@ export function useSimpleForm<T extends Record<string, unknown>>(input: UseFormI
       });
       return;
     }
-    const fields = fieldErrorsOf(error).map((fault) => ({ ...fault, field: inputOf(fault.field) }));
-    const { placed, rest } = placeErrors(fields, Object.keys(form.getValues()));
-    form.setErrors(placed);
-    setRefusal(fields.length > 0 ? rest : [otherwise]);
+    const place = () => placeErrors(fieldErrorsOf(error).map((fault) => ({ ...fault, field: inputOf(fault.field) })), Object.keys(form.getValues()));
+    const now = place();
+    placed.current = place;
+    form.setErrors(now.placed);
+    setRefusal(fieldErrorsOf(error).length > 0 ? now.rest : [otherwise]);
     focusFirstInvalid(element.current);
   }
 

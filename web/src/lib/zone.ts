@@ -7,11 +7,24 @@ export const zones: readonly Zone[] = ['local', 'UTC'];
 
 const storageKey = 'headgate.zone';
 const listeners = new Set<() => void>();
-let zone: Zone = localStorage.getItem(storageKey) === 'UTC' ? 'UTC' : 'local';
+let zone = stored();
+
+// What is chosen in one tab is chosen in all.
+addEventListener('storage', (event) => {
+  if (event.key === storageKey) change(stored());
+});
+
+function stored(): Zone {
+  return localStorage.getItem(storageKey) === 'UTC' ? 'UTC' : 'local';
+}
 
 /** Switches the zone and remembers it in this browser. */
 export function setZone(next: Zone): void {
   localStorage.setItem(storageKey, next);
+  change(next);
+}
+
+function change(next: Zone): void {
   zone = next;
   listeners.forEach((listener) => listener());
 }

@@ -1,41 +1,16 @@
 // @vitest-environment jsdom
-import { MantineProvider } from '@mantine/core';
-import { cleanup, render, screen } from '@testing-library/react';
-import { createInstance } from 'i18next';
-import { I18nextProvider } from 'react-i18next';
-import { MemoryRouter } from 'react-router';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import en from '@/lib/i18n/en';
+import { cleanup, screen } from '@testing-library/react';
+import { expect, test } from 'vitest';
+import { draw, withBrowser } from '@/lib/testing';
 import { Bell } from './AlertBell';
 
-async function show(count: number, more: boolean) {
-  const i18n = createInstance();
-  await i18n.init({ lng: 'en', resources: { en: { translation: en } }, interpolation: { escapeValue: false } });
-  render(
-    <I18nextProvider i18n={i18n}>
-      <MantineProvider>
-        <MemoryRouter>
-          <Bell count={count} more={more} />
-        </MemoryRouter>
-      </MantineProvider>
-    </I18nextProvider>,
-  );
-}
-
-beforeEach(() => {
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-});
-
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
+withBrowser();
 
 test('the bell says to screen readers the same number that it shows', async () => {
-  await show(200, true);
+  await draw(<Bell count={200} more />);
   expect(screen.getByText('200+')).toBeDefined();
   expect(screen.getByRole('link', { name: 'Alerts: 200+ open in your buckets' })).toBeDefined();
   cleanup();
-  await show(1, false);
+  await draw(<Bell count={1} more={false} />);
   expect(screen.getByRole('link', { name: 'Alerts: 1 open in your buckets' })).toBeDefined();
 });

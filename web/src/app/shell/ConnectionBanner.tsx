@@ -40,7 +40,7 @@ function Trouble() {
     return (
       <Alert color="orange" mb="md" icon={<IconAlertTriangle aria-hidden />} title={t('connection.oldTitle')}>
         <Text size="sm" mb="xs">
-          {t('connection.oldText')} {errorText(error, t)}
+          {t('connection.oldText')} {errorText(error, t, true)}
         </Text>
         <RequestId error={error} />
         <Button size="xs" mt="xs" variant="default" onClick={retry}>

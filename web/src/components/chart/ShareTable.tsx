@@ -1,5 +1,5 @@
 import { Anchor, Table, Text } from '@mantine/core';
-import { createContext, memo, use, type ReactNode } from 'react';
+import { createContext, memo, use } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { formatNumber, formatPercent } from '@/lib/format/numbers';
@@ -28,7 +28,6 @@ interface ShareTableProps {
   live?: boolean;
   /** undefined while loading. */
   rows: readonly ShareRow[] | undefined;
-  children?: ReactNode;
 }
 
 const Rows = createContext<readonly ShareRow[] | undefined>(undefined);
@@ -48,7 +47,7 @@ interface FrameProps extends Omit<ShareTableProps, 'rows'> {
 }
 
 /** What stays when the shares change. */
-const Frame = memo(function Frame({ title, description, header, none, live = false, known, empty, children }: FrameProps) {
+const Frame = memo(function Frame({ title, description, header, none, live = false, known, empty }: FrameProps) {
   const { t } = useTranslation();
   return (
     <Section title={title} description={description}>
@@ -71,7 +70,6 @@ const Frame = memo(function Frame({ title, description, header, none, live = fal
           </Table.Tbody>
         </Table>
       )}
-      {children}
     </Section>
   );
 });
@@ -89,7 +87,7 @@ function ShareOf({ row, live, language }: { row: ShareRow; live: boolean; langua
       <Th scope="row" className={classes.name}>
         <Name name={row.name} to={row.to} />
         <div className={classes.bar} aria-hidden>
-          <div className={classes.part} style={{ width: `${100 * row.share}%` }} />
+          <div className={classes.part} style={{ width: `${(100 * row.share).toFixed(1)}%` }} />
         </div>
       </Th>
       <Td className={classes.figure}>{used ? number(used.granted) : '–'}</Td>

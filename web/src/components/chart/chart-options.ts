@@ -1,8 +1,9 @@
 import type uPlot from 'uplot';
 import { kept } from '@/lib/format/kept';
 import { zoneOption, type Zone } from '@/lib/zone';
-import { svgLines, undrawn } from './lines';
-import type { Sample } from './series';
+import { highest, svgLines, undrawn } from './lines';
+import { drawMarkers, type Marker } from './markers';
+import type { Samples } from './series';
 
 interface Colors {
   text: string;
@@ -22,21 +23,9 @@ export const palette: Record<'light' | 'dark', Colors> = {
 /** A part of the time axis, in seconds since 1970. */
 export type Span = readonly [from: number, to: number];
 
-/** An instant at which the definition changed. */
-export interface Marker {
-  at: number;
-  label: string;
-}
-
 /** The samples as uPlot's columns: time, granted, limited (in shadow mode: would have been), limit. */
-export function chartData(samples: readonly Sample[], seconds: number): uPlot.AlignedData {
-  if (samples.length === 0) return emptyData(Date.now() / 1000, seconds);
-  return [
-    samples.map((s) => s.at),
-    samples.map((s) => (s.gap ? null : s.granted)),
-    samples.map((s) => (s.gap ? null : s.limited + s.shadowLimited)),
-    samples.map((s) => (s.gap ? null : s.limit)),
-  ];
+export function chartData({ at, granted, limited, limit }: Samples, seconds: number): uPlot.AlignedData {
+  return at.length === 0 ? emptyData(Date.now() / 1000, seconds) : [at, granted, limited, limit];
 }
 
 /** Two instants without values: uPlot draws no axes for no data at all, and the page would show a hole. */
@@ -74,10 +63,12 @@ export function chartOptions(given: ChartLooks): uPlot.Options {
     width,
     height,
     legend: { show: false },
+    // Where it sets the axis's marks, at full hours and at the begin of days, which are others in another zone.
+    ...(given.zone === 'UTC' && { tzDate: asUTC }),
     cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false }, dblclick: undefined } as uPlot.Cursor,
     scales: {
       x: { time: true, range: (_u, _min, max) => { const [from, to] = zoom() ?? window(max, seconds); return [from, to]; } },
-      y: { range: (_u, _min, max) => [0, Math.max(1, (max ?? 0) * 1.15)] },
+      y: { range: (chart) => [0, Math.max(1, highest(chart) * 1.15)] },
     },
     axes: [
       { ...axis, space: 90, size: 30, values: (_u, times) => axisTimes(times, given) },
@@ -92,11 +83,17 @@ export function chartOptions(given: ChartLooks): uPlot.Options {
       ]),
     ],
     hooks: {
-      draw: [(chart) => drawMarkers(chart, given.markers(), colors)],
+      draw: [(chart) => drawMarkers(chart, given.markers(), colors.marker)],
       setCursor: [(chart) => given.onPoint(chart.cursor.left !== undefined && chart.cursor.left >= 0 ? (chart.cursor.idx ?? null) : null)],
       setSelect: [(chart) => selected(chart, given.onZoom)],
     },
   };
+}
+
+/** A date whose local hours and days are those of UTC at an instant. */
+function asUTC(second: number): Date {
+  const at = new Date(second * 1000);
+  return new Date(at.getTime() + at.getTimezoneOffset() * 60_000);
 }
 
 function window(max: number | null, seconds: number): Span {
@@ -127,26 +124,4 @@ function selected(chart: uPlot, onZoom: (span: Span) => void): void {
   const span: Span = [chart.posToVal(left, 'x'), chart.posToVal(left + width, 'x')];
   chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
   if (span[1] - span[0] >= shortest) onZoom(span);
-}
-
-function drawMarkers(chart: uPlot, markers: readonly Marker[], colors: Colors): void {
-  const { ctx, bbox } = chart;
-  const { min = 0, max = 0 } = chart.scales.x ?? {};
-  ctx.save();
-  ctx.strokeStyle = ctx.fillStyle = colors.marker;
-  ctx.lineWidth = devicePixelRatio;
-  ctx.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio]);
-  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
-  for (const { at, label } of markers) {
-    if (at < (min ?? 0) || at > (max ?? 0)) continue;
-    const x = Math.round(chart.valToPos(at, 'x', true));
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-    const room = x + ctx.measureText(label).width + 8 < bbox.left + bbox.width;
-    ctx.textAlign = room ? 'left' : 'right';
-    ctx.fillText(label, x + (room ? 4 : -4) * devicePixelRatio, bbox.top + 10 * devicePixelRatio);
-  }
-  ctx.restore();
 }

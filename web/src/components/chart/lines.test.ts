@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { expect, test } from 'vitest';
-import { trace } from './lines';
+import { highest, trace } from './lines';
 
 /** A chart of 10 s by 100, on 10 px by 100 px. */
 function chart(values: (number | null)[], idxs: [number, number] = [0, values.length - 1]) {
@@ -18,7 +18,8 @@ test('a line goes through all points and lies over its area', () => {
 
 test('where there is no value there is no line', () => {
   expect(trace(chart([10, 20, null, 30, 40]), 1)).toEqual({ line: 'M0 900 10 800M30 700 40 600', area: 'M0 900 10 800V1000H0ZM30 700 40 600V1000H30Z' });
-  expect(trace(chart([null, null]), 1)).toEqual({ line: '', area: '' });
+  expect(trace(chart([10, 20, NaN, 30, 40]), 1)).toEqual(trace(chart([10, 20, null, 30, 40]), 1));
+  expect(trace(chart([null, NaN]), 1)).toEqual({ line: '', area: '' });
 });
 
 test('what stays the same is one stroke', () => {
@@ -28,4 +29,9 @@ test('what stays the same is one stroke', () => {
 
 test('of a part of the range only what leads into it and out of it is drawn', () => {
   expect(trace(chart([1, 2, 3, 4, 5, 6], [2, 3]), 1).line).toBe('M10 980 20 970 30 960 40 950');
+});
+
+test('what cannot be seen, and what is not known, lifts no scale', () => {
+  expect(highest(chart([9, 2, NaN, null, 3, 8], [1, 4]))).toBe(3);
+  expect(highest(chart([NaN, null]))).toBe(0);
 });

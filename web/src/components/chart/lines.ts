@@ -13,8 +13,8 @@ export interface LineLook {
 const fine = 10; // parts of a px that points are rounded to; whole numbers are the fastest to write
 const none = () => null;
 
-/** A line that uPlot scales and points at, but leaves to `svgLines` to draw. */
-export const undrawn: uPlot.Series = { paths: none, points: { show: false } };
+/** A line that uPlot points at, but leaves to `svgLines` to draw and to `highest` to scale: it knows null as a gap, and not NaN. */
+export const undrawn: uPlot.Series = { paths: none, points: { show: false }, auto: false };
 
 /** Draws the lines as SVG over uPlot's canvas: a canvas is painted by the page's main thread, SVG by threads of the browser's own. */
 export function svgLines(looks: readonly LineLook[]): uPlot.Plugin {
@@ -53,6 +53,19 @@ function scaledDash(dash: string): string {
   return dash.split(' ').map((length) => Number(length) * fine).join(' ');
 }
 
+/** The greatest value that can be seen of any line; 0 where there is none. */
+export function highest(chart: Pick<uPlot, 'data' | 'series'>): number {
+  const [first, last] = chart.series[0]?.idxs ?? [0, chart.data[0].length - 1];
+  let found = 0;
+  for (const values of chart.data.slice(1)) {
+    for (let i = first; i <= last; i++) {
+      const value = values[i];
+      if (typeof value === 'number' && value > found) found = value;
+    }
+  }
+  return found;
+}
+
 /** The paths of a series as far as it can be seen: its line, with a gap where there is no value, and the area beneath. */
 export function trace(chart: Pick<uPlot, 'data' | 'series' | 'scales' | 'bbox'>, series: number): { line: string; area: string } {
   const [times, values = []] = [chart.data[0], chart.data[series]];
@@ -71,7 +84,7 @@ export function trace(chart: Pick<uPlot, 'data' | 'series' | 'scales' | 'bbox'>,
   // One more at each side, so that the line leads out of what is seen.
   for (let i = Math.max(0, first - 1); i <= Math.min(times.length - 1, last + 1); i++) {
     const value = values[i];
-    if (value === null || value === undefined) close();
+    if (value === null || value === undefined || Number.isNaN(value)) close();
     // What stays the same needs no points between its first and its last.
     else if (run.length === 0 || value !== values[i - 1] || value !== values[i + 1]) run.push(x(times[i] ?? 0), y(value));
   }

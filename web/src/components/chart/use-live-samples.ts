@@ -4,8 +4,10 @@ import type { StreamRates } from '@/lib/api/stream';
 import type { Sample } from './series';
 
 export interface LiveState<Now> {
-  /** The newest sample; null before the first one. */
+  /** What was told last; null until something came since the watching began: what stood before is old. */
   now: Now | null;
+  /** The newest of the samples, as fresh as `now`. */
+  last: Sample | null;
   /** The last five minutes, oldest first. */
   samples: Sample[];
   failed: boolean;
@@ -27,16 +29,21 @@ const kept = 300; // samples
 
 /** Keeps what a stream tells while the page is visible and `paused` is false. `follow` must stay the same between renders. */
 export function useLiveSamples<Now>(follow: Follow<Now>, limit: number | null, paused: boolean): LiveState<Now> {
-  const visible = useDocumentVisibility() === 'visible';
-  const [state, setState] = useState<LiveState<Now>>({ now: null, samples: [], failed: false });
+  const watching = useDocumentVisibility() === 'visible' && !paused;
+  const [watched, setWatched] = useState(watching);
+  const [state, setState] = useState<LiveState<Now>>({ now: null, last: null, samples: [], failed: false });
+  if (watching !== watched) {
+    setWatched(watching);
+    if (watching) setState((before) => ({ ...before, now: null, last: null }));
+  }
 
   useEffect(() => {
-    if (!visible || paused) return;
+    if (!watching) return;
     return follow(
       (second) => setState((before) => append(before, second, limit)),
       () => setState((before) => ({ ...before, failed: true })),
     );
-  }, [follow, limit, paused, visible]);
+  }, [follow, limit, watching]);
 
   return state;
 }
@@ -45,6 +52,6 @@ function append<Now>(before: LiveState<Now>, { now, redisTimeUs, rates }: LiveSe
   if (redisTimeUs === null) return { ...before, failed: true };
   if (rates === null) return { ...before, now, failed: false };
   const { granted, limited, shadow_limited } = rates;
-  const sample = { at: redisTimeUs / 1_000_000, granted, limited, shadowLimited: shadow_limited, limit };
-  return { now, failed: false, samples: [...before.samples, sample].slice(-kept) };
+  const sample = { at: redisTimeUs / 1_000_000, granted, limited: limited + shadow_limited, limit: limit ?? NaN };
+  return { now, last: sample, failed: false, samples: [...before.samples, sample].slice(-kept) };
 }

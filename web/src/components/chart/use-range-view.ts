@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { useUrlSet } from '@/lib/url-state';
 import type { Span } from './chart-options';
@@ -50,6 +50,9 @@ export function useRangeView() {
     [zoom, look, seconds],
   );
 
-  // The functions stay the same from sample to sample, so that the controls need not be drawn again.
-  return { range, seconds, paused, zoom, setRange, setPaused: pause, setZoom: look, setEnd, zoomBy };
+  // The same from sample to sample, so that the controls need not be drawn again.
+  return useMemo(
+    () => ({ range, seconds, paused, zoom, setRange, setPaused: pause, setZoom: look, setEnd, zoomBy }),
+    [range, seconds, paused, zoom, setRange, pause, look, setEnd, zoomBy],
+  );
 }

@@ -31,7 +31,7 @@ export function AppPage() {
   const { name = '' } = useParams();
   const app = useApp(name);
   if (app.data) return <AppView key={name} app={app.data} />;
-  if (app.error) return <ErrorState error={app.error} onRetry={() => void app.refetch()} />;
+  if (app.error) return <ErrorState error={app.error} onRetry={() => void app.refetch()} page />;
   return (
     <Stack role="status" aria-label={t('common.loading')}>
       <Skeleton height={28} width="40%" />
@@ -111,6 +111,7 @@ function DeleteApp({ app }: { app: App }) {
         onClose={close}
         name={app.name}
         title={t('apps.delete')}
+        confirm={t('apps.remove')}
         onDelete={submit}
         deleting={remove.isPending}
         error={error ?? undefined}

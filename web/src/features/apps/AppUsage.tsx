@@ -2,11 +2,11 @@ import { Group, SimpleGrid, Text, useComputedColorScheme } from '@mantine/core';
 import { lazy, memo, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatNumber, formatPercent } from '@/lib/format/numbers';
-import { palette, type Marker } from '@/components/chart/chart-options';
+import { palette } from '@/components/chart/chart-options';
 import { Figure } from '@/components/chart/Figure';
 import { LineEntry } from '@/components/chart/LineEntry';
 import { RangeControls } from '@/components/chart/RangeControls';
-import { asked, type Range, type Sample, type UsageTotals } from '@/components/chart/series';
+import { asked, type Range, type Revised, type Sample, type UsageTotals } from '@/components/chart/series';
 import { errorText } from '@/components/error-text';
 import { Section } from '@/components/Section';
 import { BucketShares } from './BucketShares';
@@ -15,7 +15,7 @@ import { useAppChart } from './use-app-chart';
 // The chart library comes only when a chart is shown.
 const LiveChart = lazy(async () => ({ default: (await import('@/components/chart/LiveChart')).LiveChart }));
 
-const noMarkers: Marker[] = []; // an app has no definition that could change
+const unrevised: Revised[] = []; // an app has no definition that could change
 
 /** What an app asks for and gets, now and before, in all of its buckets that one may see and in each. */
 export function AppUsage({ name }: { name: string }) {
@@ -39,9 +39,9 @@ export function AppUsage({ name }: { name: string }) {
           />
         }
       >
-        <Figures now={live.failed ? undefined : live.samples.at(-1)} rows={usage.data?.items} range={range} />
+        <Figures now={live.failed ? null : live.last} rows={usage.data?.items} range={range} />
         <Suspense fallback={<div style={{ minHeight: 278 }} />}>
-          <LiveChart samples={chart.samples} seconds={chart.seconds} markers={noMarkers} zoom={chart.zoom} onZoom={chart.setZoom} />
+          <LiveChart samples={chart.samples} seconds={chart.seconds} revised={unrevised} zoom={chart.zoom} onZoom={chart.setZoom} />
         </Suspense>
         <Legend />
         {live.failed && (
@@ -61,8 +61,8 @@ export function AppUsage({ name }: { name: string }) {
 }
 
 interface FiguresProps {
-  /** Undefined where that is not known. */
-  now: Sample | undefined;
+  /** Null where that is not known. */
+  now: Sample | null;
   rows: readonly UsageTotals[] | null | undefined;
   range: Range;
 }
@@ -76,7 +76,7 @@ function Figures({ now, rows, range }: FiguresProps) {
   return (
     <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
       <Figure label={t('live.granted')} unit={t('live.perSecond')} value={rate(now?.granted)} testId="app-granted" />
-      <Figure label={t('live.limited')} unit={t('live.perSecond')} value={rate(now && now.limited + now.shadowLimited)} testId="app-limited" />
+      <Figure label={t('live.limited')} unit={t('live.perSecond')} value={rate(now?.limited)} testId="app-limited" />
       <Figure label={t('appUsage.asked')} unit={t(`appUsage.over.${range}`)} value={rows ? formatNumber(all, i18n.language) : '–'} testId="app-asked" />
       <Figure
         label={t('appUsage.refused')}

@@ -1,9 +1,9 @@
-import { Anchor, Button, Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { IconApps, IconFilterOff, IconPlus } from '@tabler/icons-react';
 import type { TFunction } from 'i18next';
 import { useCallback, useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link, useSearchParams } from 'react-router';
+import { useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import type { App } from '@/lib/api/types';
 import { useUrlDialog } from '@/lib/url-dialog';
@@ -13,6 +13,7 @@ import { ActionButton } from '@/components/ActionButton';
 import { ClearFilters } from '@/components/ClearFilters';
 import { CursorPager } from '@/components/CursorPager';
 import { DataTable, type Column } from '@/components/DataTable';
+import { Name } from '@/components/Name';
 import { PageHeader } from '@/components/PageHeader';
 import { RelativeTime } from '@/components/RelativeTime';
 import { SearchInput } from '@/components/SearchInput';
@@ -100,11 +101,7 @@ function appColumns(t: TFunction): Column<App>[] {
       header: t('field.name'),
       sort: 'name',
       heading: true,
-      cell: (app) => (
-        <Anchor component={Link} to={`/apps/${app.name}`} fw={600} inherit style={{ overflowWrap: 'anywhere' }}>
-          {app.name}
-        </Anchor>
-      ),
+      cell: (app) => <Name name={app.name} to={`/apps/${app.name}`} />,
     },
     { id: 'description', header: t('field.description'), cell: (app) => <Written>{app.description}</Written> },
     { id: 'members', header: t('field.members'), cell: (app) => app.members.map((member) => member.user).join(', ') },

@@ -17,6 +17,8 @@ test('shares are parts of all that was asked for, also of what is not told by na
     [null, 7, 0.2, null],
   ]);
   expect(bucketShares({ buckets: range(['idle', 0]), others: null }, null)[0]?.share).toBe(0);
+  const gone = bucketShares({ buckets: [{ name: 'a', deleted: true, ...used(5) }], others: null }, sample({ buckets: [{ name: 'new', ...used(1) }] }));
+  expect(gone.map(({ name, deleted }) => [name, deleted])).toEqual([['a', true], ['new', false]]);
   expect(bucketShares({ buckets: [], others: null }, sample({}))).toEqual([]);
 });
 
@@ -30,15 +32,15 @@ test('a bucket that the stream does not name is idle, unless the stream sums up 
 });
 
 test('a bucket that was just begun to be used has a row at once, or is one of the others', () => {
-  const buckets = [{ name: 'a', ...used(5) }, { name: 'new', ...used(3, 1) }];
+  const buckets = [{ name: 'a', ...used(5) }, { name: 'new', ...used(3, 1, 2) }];
   const rows = bucketShares({ buckets: range(['a', 60]), others: null }, sample({ buckets }));
   expect(rows.map(({ name, share, now }) => [name, share, now?.limited])).toEqual([
     ['a', 1, 0],
     ['new', 0, 1],
   ]);
-  const all = bucketShares({ buckets: range(['a', 60]), others: { buckets: 9, ...used(20) } }, sample({ buckets, others: { buckets: 2, ...used(4) } }));
-  expect(all.map(({ name, now }) => [name, now?.granted])).toEqual([
-    ['a', 5],
-    [null, 7],
+  const all = bucketShares({ buckets: range(['a', 60]), others: { buckets: 9, ...used(20) } }, sample({ buckets, others: { buckets: 2, ...used(4, 5, 6) } }));
+  expect(all.map(({ name, now }) => [name, now?.granted, now?.limited, now?.shadow_limited])).toEqual([
+    ['a', 5, 0, 0],
+    [null, 7, 6, 8],
   ]);
 });

@@ -1,33 +1,13 @@
 // @vitest-environment jsdom
-import { MantineProvider } from '@mantine/core';
-import { cleanup, render, screen } from '@testing-library/react';
-import { createInstance } from 'i18next';
-import { I18nextProvider } from 'react-i18next';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { screen } from '@testing-library/react';
+import { expect, test } from 'vitest';
 import type { AsOfGlass } from '@/lib/api/types';
-import en from '@/lib/i18n/en';
+import { draw, withBrowser } from '@/lib/testing';
 import { AsOfBreakGlass } from './AsOfBreakGlass';
 
-async function show(covered: AsOfGlass[] | null) {
-  const i18n = createInstance();
-  await i18n.init({ lng: 'en', resources: { en: { translation: en } }, interpolation: { escapeValue: false } });
-  render(
-    <I18nextProvider i18n={i18n}>
-      <MantineProvider>
-        <AsOfBreakGlass covered={covered} />
-      </MantineProvider>
-    </I18nextProvider>,
-  );
-}
+withBrowser();
 
-beforeEach(() => {
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-});
-
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
+const show = (covered: AsOfGlass[] | null) => draw(<AsOfBreakGlass covered={covered} />);
 
 test('what break-glass covered is told with who began it and why, as far as that is kept', async () => {
   await show([

@@ -1,9 +1,10 @@
 import { Text } from '@mantine/core';
-import { IconCalendarSearch, IconFilterOff, IconHistory } from '@tabler/icons-react';
+import { IconCalendarSearch, IconFilterOff, IconHistory, IconShieldCheck } from '@tabler/icons-react';
 import { useDeferredValue } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
+import { useUrlDialog } from '@/lib/url-dialog';
 import { useUrlSet } from '@/lib/url-state';
 import { useZone } from '@/lib/zone';
 import { ActionButton } from '@/components/ActionButton';
@@ -14,8 +15,10 @@ import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, ForbiddenState, State } from '@/components/States';
 import { useChanges } from './api/changes';
 import { AuditFilters } from './AuditFilters';
+import { ChainState } from './ChainState';
 import { ChangeList } from './ChangeRow';
 import { startOfDay } from './dates';
+import { VerifyDialog } from './VerifyDialog';
 
 /** Every change, login and refused attempt, newest first. */
 export function AuditPage() {
@@ -31,6 +34,7 @@ function Audit() {
   const [params] = useSearchParams();
   const set = useUrlSet();
   const zone = useZone();
+  const [verifying, verify] = useUrlDialog('verify');
   const get = (name: string) => params.get(name) ?? '';
   const filters = {
     actor: get('actor'),
@@ -48,11 +52,19 @@ function Audit() {
     <>
       <PageHeader
         title={t('audit.title')}
-        description={t('audit.description')}
+        description={
+          <>
+            {t('audit.description')}
+            <ChainState />
+          </>
+        }
         actions={
           <>
             <ActionButton to="/as-of" variant="default" leftSection={<IconCalendarSearch size={16} aria-hidden />}>
               {t('asOf.open')}
+            </ActionButton>
+            <ActionButton onClick={verify.open} variant="default" leftSection={<IconShieldCheck size={16} aria-hidden />}>
+              {t('chain.verify')}
             </ActionButton>
             {can(me, 'audit.export') && <ExportMenu path="/api/v1/export/changes" formats={['csv', 'jsonl']} filters={filters} />}
           </>
@@ -73,6 +85,7 @@ function Audit() {
         <ChangeList changes={items} />
       )}
       <CursorPager next={changes.data?.next || undefined} />
+      <VerifyDialog opened={verifying} onClose={verify.close} />
     </>
   );
 }

@@ -4,19 +4,25 @@ import { useMe } from '@/lib/api/me';
 import type { User } from '@/lib/api/types';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
-import { DialogForm, FormDialog } from '@/components/FormDialog';
+import { DialogForm } from '@/components/FormDialog';
 import { OvertakenNotice } from '@/components/OvertakenNotice';
+import { RecordDialog, type Asked } from '@/components/RecordDialog';
 import { showDone } from '@/components/notify';
 import { useUpdateUser } from './api/users';
 import { roles } from './roles';
 
 /** Changes a user's display name, role and state. */
-export function EditUserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
+export function EditUserDialog({ of, onClose }: { of: Asked<User>; onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <FormDialog opened={user !== null} onClose={onClose} title={t('people.editOf', { user: user?.name })}>
-      {user && <EditUserForm user={user} onClose={onClose} />}
-    </FormDialog>
+    <RecordDialog
+      of={of}
+      onClose={onClose}
+      title={t('people.editOf', { user: of.name ?? '' })}
+      none={t('people.nobody', { user: of.name ?? '' })}
+    >
+      {(user) => <EditUserForm user={user} onClose={onClose} />}
+    </RecordDialog>
   );
 }
 

@@ -3,18 +3,24 @@ import { useTranslation } from 'react-i18next';
 import type { User } from '@/lib/api/types';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
-import { DialogForm, FormDialog } from '@/components/FormDialog';
+import { DialogForm } from '@/components/FormDialog';
+import { RecordDialog, type Asked } from '@/components/RecordDialog';
 import { showDone } from '@/components/notify';
 import { useSetPassword } from './api/users';
 import { passwordError } from '@/components/password-error';
 
 /** Sets a user's password; ends the user's sessions. */
-export function PasswordDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
+export function PasswordDialog({ of, onClose }: { of: Asked<User>; onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <FormDialog opened={user !== null} onClose={onClose} title={t('people.passwordOf', { user: user?.name })}>
-      {user && <PasswordForm name={user.name} onClose={onClose} />}
-    </FormDialog>
+    <RecordDialog
+      of={of}
+      onClose={onClose}
+      title={t('people.passwordOf', { user: of.name ?? '' })}
+      none={t('people.nobody', { user: of.name ?? '' })}
+    >
+      {({ name }) => <PasswordForm name={name} onClose={onClose} />}
+    </RecordDialog>
   );
 }
 

@@ -3,7 +3,6 @@ import { IconFilterOff, IconHelp, IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
-import type { User } from '@/lib/api/types';
 import { useUrlDialog, useUrlDialogOf } from '@/lib/url-dialog';
 import { useUrlSet } from '@/lib/url-state';
 import { ActionButton } from '@/components/ActionButton';
@@ -13,7 +12,7 @@ import { DataTable } from '@/components/DataTable';
 import { PageHeader } from '@/components/PageHeader';
 import { SearchInput } from '@/components/SearchInput';
 import { ErrorState, ForbiddenState, State } from '@/components/States';
-import { useUsers } from './api/users';
+import { useUser, useUsers } from './api/users';
 import { CreateUserDialog } from './CreateUserDialog';
 import { EditUserDialog } from './EditUserDialog';
 import { PasswordDialog } from './PasswordDialog';
@@ -41,7 +40,10 @@ function People() {
   const query = { search: get('search'), role: get('role'), sort: get('sort') || 'name', cursor: get('cursor') };
   const users = useUsers(query);
   const columns = useUserColumns({ onEdit: ({ name }) => edit.open(name), onPassword: ({ name }) => reset.open(name) });
-  const byName = (name: string | null): User | null => (manages && users.data?.items.find((user) => user.name === name)) || null;
+  const of = (manages || null) && (editing ?? resetting);
+  const listed = users.data?.items.find((user) => user.name === of);
+  const one = useUser(of, listed);
+  const asksOf = (name: string | null) => ({ name: manages ? name : null, record: one.data ?? listed, error: one.error });
   const empty = users.data?.items.length === 0;
   return (
     <>
@@ -99,8 +101,8 @@ function People() {
       <CursorPager next={users.data?.next || undefined} />
       <WhyDialog asked={asked} onAsk={why.change} onClose={why.close} />
       <CreateUserDialog opened={creating && manages} onClose={close} />
-      <EditUserDialog user={byName(editing)} onClose={edit.close} />
-      <PasswordDialog user={byName(resetting)} onClose={reset.close} />
+      <EditUserDialog of={asksOf(editing)} onClose={edit.close} />
+      <PasswordDialog of={asksOf(resetting)} onClose={reset.close} />
     </>
   );
 }

@@ -2,6 +2,7 @@ import { List, Stack, Text } from '@mantine/core';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Why } from '@/lib/api/types';
+import { hasCode } from '@/lib/api/problem';
 import { allApps } from '@/lib/definition';
 import { errorText } from '@/components/error-text';
 import { StateBadge } from '@/components/StateBadge';
@@ -11,7 +12,7 @@ import { useWhy, type Question } from './api/why';
 export function WhyAnswer(question: Question) {
   const { t } = useTranslation();
   const { data: why, error } = useWhy(question);
-  if (error) return <Text role="status">{errorText(error, t)}</Text>;
+  if (error) return <Text role="status">{hasCode(error, 'not_found') ? absentText(question, t) : errorText(error, t)}</Text>;
   if (!why) return null;
   return (
     <Stack gap="xs" role="status" aria-live="polite">
@@ -30,6 +31,11 @@ export function WhyAnswer(question: Question) {
       )}
     </Stack>
   );
+}
+
+/** The server does not tell which of them is not there. */
+function absentText({ user, of, object }: Question, t: TFunction): string {
+  return of === 'all' ? t('people.nobody', { user }) : t(`why.absent_${of}`, { user, object });
 }
 
 type Ground = Why['through'][number];

@@ -1,4 +1,4 @@
-import { Select, Stack } from '@mantine/core';
+import { Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAppNames } from '@/lib/api/names';
@@ -31,6 +31,7 @@ function Ask({ asked, onAsk }: { asked: string; onAsk: (asked: string) => void }
   const [user, action, object] = [question.get('user'), question.get('action'), question.get('object')];
   const users = useAllUsers(search);
   const actions = useActions();
+  const known = actions.data?.some((one) => one.action === action);
   const ofAction = (name: string | null) => actions.data?.find((one) => one.action === name)?.of ?? 'all';
   const of = ofAction(action);
   const disabled = new Set(users.data?.filter((one) => one.disabled).map(({ name }) => name));
@@ -61,8 +62,9 @@ function Ask({ asked, onAsk }: { asked: string; onAsk: (asked: string) => void }
         searchable
         nothingFoundMessage={t('picker.nothing')}
       />
-      {action && of !== 'all' && <ObjectSelect key={of} of={of} value={object} onChange={(chosen) => ask({ object: chosen })} />}
-      {user && action && actions.data && <WhyAnswer user={user} action={action} of={of} object={object ?? ''} />}
+      {action && known && of !== 'all' && <ObjectSelect key={of} of={of} value={object} onChange={(chosen) => ask({ object: chosen })} />}
+      {action && known === false && <Text role="status">{t('why.noAction', { action })}</Text>}
+      {user && action && known && <WhyAnswer user={user} action={action} of={of} object={object ?? ''} />}
     </Stack>
   );
 }

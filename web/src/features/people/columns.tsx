@@ -34,7 +34,7 @@ export function useUserColumns({ onEdit, onPassword }: UserActions): Column<User
         </>
       ),
     },
-    { id: 'role', header: t('field.role'), cell: (user) => t(`role.${user.role}`, { defaultValue: user.role }) },
+    { id: 'role', header: t('field.role'), cell: (user) => <Role user={user} /> },
     { id: 'state', header: t('field.state'), cell: ({ disabled }) => <StateBadge tone={disabled ? 'off' : 'good'}>{t(disabled ? 'people.disabled' : 'people.enabled')}</StateBadge> },
     {
       id: 'updated',
@@ -57,7 +57,7 @@ export function useUserColumns({ onEdit, onPassword }: UserActions): Column<User
             variant="default"
             onClick={() => onPassword(user)}
             aria-label={t('people.passwordOf', { user: user.name })}
-            denied={denied}
+            denied={denied ?? (user.service ? t('people.noPassword') : undefined)}
           >
             {t('people.password')}
           </ActionButton>
@@ -65,4 +65,18 @@ export function useUserColumns({ onEdit, onPassword }: UserActions): Column<User
       ),
   });
   return columns;
+}
+
+function Role({ user }: { user: User }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      {t(`role.${user.role}`, { defaultValue: user.role })}
+      {user.service && (
+        <Text size="sm" c="dimmed">
+          {t('people.service')}
+        </Text>
+      )}
+    </>
+  );
 }

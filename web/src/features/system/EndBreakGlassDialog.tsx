@@ -15,7 +15,7 @@ const longestReason = 500;
 export function EndBreakGlassDialog({ one, onClose }: { one: BreakGlass | null; onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <FormDialog opened={one !== null} onClose={onClose} title={t('breakGlass.end')}>
+    <FormDialog opened={one !== null} onClose={onClose} title={t('breakGlass.endTitle')}>
       {one && <EndForm one={one} onClose={onClose} />}
     </FormDialog>
   );
@@ -44,7 +44,7 @@ function EndForm({ one, onClose }: { one: BreakGlass; onClose: () => void }) {
       ref={element}
       onSubmit={save}
       onCancel={onClose}
-      submitLabel={t('breakGlass.end')}
+      submitLabel={t('breakGlass.endTitle')}
       saving={end.isPending}
       refusal={refusal}
       curl={() => deletion(`/break-glass/${one.id}`, form.getValues().reason, { login: me.name })}

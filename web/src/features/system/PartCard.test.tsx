@@ -1,33 +1,15 @@
 // @vitest-environment jsdom
-import { MantineProvider } from '@mantine/core';
-import { cleanup, render } from '@testing-library/react';
-import { createInstance } from 'i18next';
-import { I18nextProvider } from 'react-i18next';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { System } from '@/lib/api/types';
 import zh from '@/lib/i18n/zh';
+import { draw, withBrowser } from '@/lib/testing';
 import { PartCard } from './PartCard';
 
-beforeEach(() => {
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-});
-
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
+withBrowser();
 
 async function card(part: Partial<System['redis']>) {
-  const i18n = createInstance();
-  await i18n.init({ lng: 'zh-CN', resources: { 'zh-CN': { translation: zh } }, interpolation: { escapeValue: false } });
   const whole = { kind: 'redis', version: '7.0.15', ok: true, message: '', took_us: 900, warnings: [], ...part };
-  const { container } = render(
-    <I18nextProvider i18n={i18n}>
-      <MantineProvider>
-        <PartCard which="redis" part={whole} known />
-      </MantineProvider>
-    </I18nextProvider>,
-  );
+  const { container } = await draw(<PartCard which="redis" part={whole} known />, 'zh-CN');
   return container.textContent;
 }
 

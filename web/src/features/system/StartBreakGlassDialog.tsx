@@ -59,6 +59,7 @@ function StartForm({ onClose }: { onClose: () => void }) {
       onCancel={onClose}
       submitLabel={t('breakGlass.start')}
       saving={start.isPending}
+      drastic
       refusal={refusal}
       curl={() => ({ method: 'POST', path: '/break-glass', body: body(form.getValues()), login: me.name })}
     >

@@ -5,17 +5,20 @@ import type { Token } from '@/lib/api/types';
 import { deletion } from '@/lib/curl';
 import { useSimpleForm } from '@/lib/use-simple-form';
 import { errorText } from '@/components/error-text';
-import { DialogForm, FormDialog } from '@/components/FormDialog';
+import { DialogForm } from '@/components/FormDialog';
+import { RecordDialog, type Asked } from '@/components/RecordDialog';
 import { showDone } from '@/components/notify';
 import { useRevokeToken } from './api/tokens';
+import { mayEnd } from './choices';
 
 /** Asks before a token is revoked for good. */
-export function RevokeDialog({ token, onClose }: { token: Token | null; onClose: () => void }) {
+export function RevokeDialog({ of, onClose }: { of: Asked<Token>; onClose: () => void }) {
   const { t } = useTranslation();
+  const title = of.record ? t('tokens.revokeOf', { name: of.record.name }) : t('tokens.revoke');
   return (
-    <FormDialog opened={token !== null} onClose={onClose} title={t('tokens.revokeOf', { name: token?.name })}>
-      {token && <RevokeForm token={token} onClose={onClose} />}
-    </FormDialog>
+    <RecordDialog of={of} onClose={onClose} title={title} none={t('tokens.gone')}>
+      {(token) => (mayEnd(token) ? <RevokeForm token={token} onClose={onClose} /> : <Text>{t('tokens.hasEnded')}</Text>)}
+    </RecordDialog>
   );
 }
 

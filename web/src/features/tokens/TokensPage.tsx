@@ -11,7 +11,7 @@ import { CursorPager } from '@/components/CursorPager';
 import { DataTable } from '@/components/DataTable';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, State } from '@/components/States';
-import { useTokens } from './api/tokens';
+import { useToken, useTokens } from './api/tokens';
 import { useTokenColumns } from './columns';
 import { CreateServiceAccountDialog } from './CreateServiceAccountDialog';
 import { CreateTokenDialog } from './CreateTokenDialog';
@@ -28,6 +28,8 @@ export function TokensPage() {
   const [revoking, revoke] = useUrlDialogOf('revoke');
   const all = manages && params.get('all') === 'true';
   const tokens = useTokens({ all, cursor: params.get('cursor') ?? '' });
+  const listed = tokens.data?.items.find(({ id }) => String(id) === revoking);
+  const one = useToken(revoking, listed);
   const columns = useTokenColumns({ all, onRevoke: (token: Token) => revoke.open(String(token.id)) });
   return (
     <>
@@ -72,8 +74,8 @@ export function TokensPage() {
       )}
       <CursorPager next={tokens.data?.next || undefined} />
       <CreateTokenDialog opened={creating} onClose={create.close} />
-      <CreateServiceAccountDialog opened={makingAccount} onClose={makeAccount.close} />
-      <RevokeDialog token={tokens.data?.items.find(({ id }) => String(id) === revoking) ?? null} onClose={revoke.close} />
+      <CreateServiceAccountDialog opened={makingAccount && manages} onClose={makeAccount.close} />
+      <RevokeDialog of={{ name: revoking, record: one.data ?? listed, error: one.error }} onClose={revoke.close} />
     </>
   );
 }

@@ -1,4 +1,4 @@
-import type { TokenScope } from '@/lib/api/types';
+import type { Token, TokenScope } from '@/lib/api/types';
 
 /** What a token may be allowed, least first. */
 export const scopes = ['read', 'write', 'audit', 'admin'] as const satisfies readonly TokenScope[];
@@ -12,6 +12,11 @@ const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** Whether a text may name a token. */
 export function isTokenName(text: string): boolean {
   return namePattern.test(text);
+}
+
+/** Whether a token still lives, so that it can be revoked. A suspended one may come back. */
+export function mayEnd({ state }: Token): boolean {
+  return state === 'active' || state === 'suspended';
 }
 
 const day = 24 * 60 * 60 * 1000; // ms

@@ -5,7 +5,7 @@ import type { Token } from '@/lib/api/types';
 import type { Column } from '@/components/DataTable';
 import { RelativeTime } from '@/components/RelativeTime';
 import { StateBadge } from '@/components/StateBadge';
-import { endsSoon } from './choices';
+import { endsSoon, mayEnd } from './choices';
 
 interface TokenColumns {
   /** Everybody's tokens are listed, so each row says whose it is. */
@@ -38,7 +38,7 @@ export function useTokenColumns({ all, onRevoke }: TokenColumns): Column<Token>[
       id: 'actions',
       header: t('table.actions'),
       cell: (token) =>
-        token.state === 'active' || token.state === 'suspended' ? (
+        mayEnd(token) ? (
           <Button
             size="xs"
             variant="default"

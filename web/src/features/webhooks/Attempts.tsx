@@ -32,7 +32,7 @@ export function Attempts({ attempts }: { attempts: Attempt[] }) {
       header: t('webhooks.took'),
       cell: ({ took_ms }) => `${formatNumber(took_ms, i18n.language)} ${t('unit.ms')}`,
     },
-    { id: 'event', header: t('webhooks.event'), cell: ({ event }) => <Code style={{ overflowWrap: 'anywhere' }}>{event}</Code> },
+    { id: 'event', header: t('webhooks.event'), cell: ({ event }) => <Event id={event} /> },
   ];
   return (
     <Section title={t('webhooks.attempts')} description={t('webhooks.attemptsHint')}>
@@ -42,5 +42,19 @@ export function Attempts({ attempts }: { attempts: Attempt[] }) {
         <DataTable label={t('webhooks.attempts')} columns={columns} rows={attempts} rowId={({ event, at }) => `${event} ${at}`} />
       )}
     </Section>
+  );
+}
+
+const together = /^alerts-(\d+)-(\d+)/;
+
+/** What was delivered: an event's id, and of several alerts in one delivery which these were. */
+function Event({ id }: { id: string }) {
+  const { t } = useTranslation();
+  const [, first, last] = together.exec(id) ?? [];
+  return (
+    <>
+      <Code style={{ overflowWrap: 'anywhere' }}>{id}</Code>
+      {first && <Text size="sm">{t('webhooks.together', { first, last })}</Text>}
+    </>
   );
 }

@@ -59,6 +59,7 @@ export function WebhookDanger({ webhook }: { webhook: Webhook }) {
         onClose={remove.close}
         name={webhook.name}
         title={t('webhooks.delete')}
+        confirm={t('webhooks.remove')}
         withReason
         onDelete={submit}
         deleting={removal.isPending}

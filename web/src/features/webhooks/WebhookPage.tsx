@@ -31,7 +31,7 @@ function Loaded({ name }: { name: string }) {
   const { t } = useTranslation();
   const webhook = useWebhook(name);
   if (webhook.data) return <WebhookView webhook={webhook.data} />;
-  if (webhook.error) return <ErrorState error={webhook.error} onRetry={() => void webhook.refetch()} />;
+  if (webhook.error) return <ErrorState error={webhook.error} onRetry={() => void webhook.refetch()} page />;
   return (
     <Stack role="status" aria-label={t('common.loading')}>
       <Skeleton height={28} width="40%" />

@@ -1,13 +1,13 @@
-import { Anchor, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconPlus, IconWebhook } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
 import { can, useMe } from '@/lib/api/me';
 import type { Webhook } from '@/lib/api/types';
 import { formatNumber } from '@/lib/format/numbers';
 import { useUrlDialog } from '@/lib/url-dialog';
 import { ActionButton } from '@/components/ActionButton';
 import { DataTable, type Column } from '@/components/DataTable';
+import { Name } from '@/components/Name';
 import { PageHeader } from '@/components/PageHeader';
 import { ErrorState, ForbiddenState, State } from '@/components/States';
 import { useWebhooks } from './api/webhooks';
@@ -60,9 +60,7 @@ function useColumns(): Column<Webhook>[] {
       heading: true,
       cell: ({ name, url }) => (
         <>
-          <Anchor component={Link} to={`/webhooks/${encodeURIComponent(name)}`} fw={600} inherit style={{ overflowWrap: 'anywhere' }}>
-            {name}
-          </Anchor>
+          <Name name={name} to={`/webhooks/${encodeURIComponent(name)}`} />
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {url}
           </Text>

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { afterWrite } from './after-write';
 import { api, unwrap } from './client';
 import type { BreakGlass } from './types';
 
@@ -30,7 +31,7 @@ export function useStartBreakGlass() {
   return useMutation({
     mutationFn: (body: { scope: BreakGlass['scope']; app?: string; reason: string; confirm: string }) =>
       unwrap(api.POST('/api/v1/break-glass', { body })),
-    onSettled: useChanged(),
+    onSettled: afterWrite(useChanged()),
   });
 }
 
@@ -38,6 +39,6 @@ export function useEndBreakGlass() {
   return useMutation({
     mutationFn: ({ id, reason }: { id: number; reason: string }) =>
       unwrap(api.DELETE('/api/v1/break-glass/{id}', { params: { path: { id }, query: { reason } } })),
-    onSettled: useChanged(),
+    onSettled: afterWrite(useChanged()),
   });
 }

@@ -1,14 +1,12 @@
-import { createInstance } from 'i18next';
 import { describe, expect, test } from 'vitest';
-import en from '@/lib/i18n/en';
-import zh from '@/lib/i18n/zh';
+import type { Language } from '@/lib/i18n';
+import { speaking } from '@/lib/testing';
 import { fillTime, joinPeriod, limitWords, periodUnits, ratePerSecond, roughDuration, splitPeriod, type Limit } from './limit';
 
 const tokens = { algorithm: 'token_bucket' };
 
-async function words(language: string, limit: Limit) {
-  const i18n = createInstance();
-  await i18n.init({ lng: language, resources: { en: { translation: en }, 'zh-CN': { translation: zh } } });
+async function words(language: Language, limit: Limit) {
+  const i18n = await speaking(language);
   const values = limitWords(limit, language);
   return i18n.t('limit.words', { ...values, unit: i18n.t(`unit.${values.unit}`) });
 }

@@ -13,6 +13,11 @@ test('recent instants are told relatively, in the language', () => {
   expect(relativeTime(ago(180), now, 'zh-CN')).toBe('3分钟前');
 });
 
+test('what happened now by a clock that is a little ahead is told as now, and what is to come as that', () => {
+  expect(relativeTime(ago(-3), now, 'en')).toBe('now');
+  expect(relativeTime(ago(-40), now, 'en')).toBe('in 40 seconds');
+});
+
 test('instants older than a week are told as dates', () => {
   expect(relativeTime(ago(8 * 86_400), now, 'en')).toContain('2026');
 });

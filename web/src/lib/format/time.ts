@@ -10,6 +10,8 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 
 const recent = 7 * 86_400; // s; older instants are written as dates
 
+const skew = 5; // s that the clocks of server and browser may be apart: what has just happened is not "in 2 seconds"
+
 const relative = kept((language: string) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }));
 const date = kept((language: string, zone: Zone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', ...zoneOption(zone) }));
 const second = kept(
@@ -31,6 +33,7 @@ export function relativeTime(at: Date, now: Date, language: string, zone: Zone =
   const seconds = Math.round((at.getTime() - now.getTime()) / 1000);
   if (Math.abs(seconds) > recent) return date(language, zone).format(at);
   const format = relative(language);
+  if (seconds > 0 && seconds <= skew) return format.format(0, 'second');
   for (const [unit, length] of steps) {
     if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
   }

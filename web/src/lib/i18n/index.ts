@@ -60,6 +60,12 @@ export async function needTexts(...named: Part[]): Promise<void> {
 /** Must end before the first render, so that nobody sees keys in place of words. */
 export async function startLanguage(): Promise<void> {
   await changeTo(preferred());
+  addEventListener('storage', followOtherTabs);
+}
+
+/** What is chosen in one tab is chosen in all; where its texts cannot be had, this tab keeps its language. */
+function followOtherTabs(event: StorageEvent): void {
+  if (event.key === storageKey) changeTo(preferred()).catch(() => undefined);
 }
 
 /** Switches the language and remembers it in this browser. */
@@ -72,6 +78,7 @@ async function changeTo(language: Language): Promise<void> {
   coming = language;
   try {
     await Promise.all([...wanted].map((part) => load(language, part)));
+    if (coming !== language) return; // another was chosen meanwhile
     await i18next.changeLanguage(language);
     current = language;
     document.documentElement.lang = language;

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { afterWrite } from '@/lib/api/after-write';
 import { api, ifMatch, unwrap } from '@/lib/api/client';
 import type { App, Member } from '@/lib/api/types';
 
@@ -31,7 +32,7 @@ export function useUpdateApp(name: string) {
       unwrap(
         api.PUT('/api/v1/apps/{name}', { params: { path: { name }, header: ifMatch(base) }, body: { description } }),
       ),
-    onSettled: useAppsChanged(),
+    onSettled: afterWrite(useAppsChanged()),
   });
 }
 
@@ -68,7 +69,7 @@ export function useSetMember(app: string) {
           : [...members, member],
       ),
     onError: (_error, _member, back) => back?.(),
-    onSettled: useAppsChanged(),
+    onSettled: afterWrite(useAppsChanged()),
   });
 }
 
@@ -79,6 +80,6 @@ export function useRemoveMember(app: string) {
       unwrap(api.DELETE('/api/v1/apps/{name}/members/{user}', { params: { path: { name: app, user } } })),
     onMutate: (user) => ahead((members) => members.filter((member) => member.user !== user)),
     onError: (_error, _user, back) => back?.(),
-    onSettled: useAppsChanged(),
+    onSettled: afterWrite(useAppsChanged()),
   });
 }

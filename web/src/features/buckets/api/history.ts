@@ -1,5 +1,6 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, ifMatch, unwrap } from '@/lib/api/client';
+import type { DeletedBucket } from '@/lib/api/types';
 import { bucketKeys } from './keys';
 
 /** What two revisions differ in, field by field, as the server sees it. */
@@ -56,6 +57,16 @@ export function useDeletedBuckets(query: { search: string; cursor: string }) {
       return unwrap(api.GET('/api/v1/deleted-buckets', { params: { query: { ...given, limit: pageSize } }, signal }));
     },
     placeholderData: keepPreviousData,
+  });
+}
+
+/** One deleted bucket, with what the list has of it until the server has told; null: none. */
+export function useDeletedBucket(name: string | null, listed: DeletedBucket | undefined) {
+  return useQuery({
+    queryKey: ['buckets', 'deleted', 'one', name],
+    queryFn: ({ signal }) => unwrap(api.GET('/api/v1/deleted-buckets/{name}', { params: { path: { name: name ?? '' } }, signal })),
+    enabled: name !== null,
+    placeholderData: listed,
   });
 }
 

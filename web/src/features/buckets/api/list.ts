@@ -45,6 +45,9 @@ export function bucketsQuery(query: BucketListQuery) {
   });
 }
 
-export function useBuckets(query: BucketListQuery) {
-  return useQuery({ ...bucketsQuery(query), placeholderData: keepPreviousData });
+const refreshEvery = 15_000; // ms; not while the tab is hidden
+
+/** One page of the list, kept fresh unless it is `held`: nothing moves under the hand of whoever picks rows. */
+export function useBuckets(query: BucketListQuery, held: boolean) {
+  return useQuery({ ...bucketsQuery(query), placeholderData: keepPreviousData, refetchInterval: held ? false : refreshEvery });
 }

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { afterWrite } from '@/lib/api/after-write';
 import { api, unwrap } from '@/lib/api/client';
 
 export interface Trial {
@@ -13,6 +14,6 @@ export function useTry(name: string) {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: (body: Trial) => unwrap(api.POST('/api/v1/buckets/{name}/try', { params: { path: { name } }, body })),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['buckets', 'changes', name] }),
+    onSettled: afterWrite(() => queryClient.invalidateQueries({ queryKey: ['buckets', 'changes', name] })),
   });
 }

@@ -2,7 +2,7 @@ import { Button, Group, ScrollArea, Stack, Text, Textarea, Title } from '@mantin
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket, BulkChange, BulkEdited } from '@/lib/api/types';
-import { fieldErrorsOf } from '@/lib/form-errors';
+import { faultInWords, fieldErrorsOf } from '@/lib/form-errors';
 import { diffFields } from '@/lib/diff/fields';
 import { CurlButton } from '@/components/CurlButton';
 import { showDefinitionValue } from '@/components/DefinitionValue';
@@ -33,7 +33,7 @@ export function ReviewStep({ buckets, change, preview, reason, onReason, onBack,
   const [error, setError] = useState<string>();
   const count = preview.changed.length;
   const refused = fieldErrorsOf(save.error);
-  const rest = refused.filter(({ field }) => field !== 'reason').map(({ field, message }) => `${field}: ${message}`);
+  const rest = refused.filter(({ field }) => field !== 'reason').map(faultInWords);
 
   function submit(event: FormEvent) {
     event.preventDefault();

@@ -10,14 +10,15 @@ import { ActionButton } from '@/components/ActionButton';
 import { ClearFilters } from '@/components/ClearFilters';
 import { CursorPager } from '@/components/CursorPager';
 import { DataTable, type Column } from '@/components/DataTable';
+import { Name } from '@/components/Name';
 import { PageHeader } from '@/components/PageHeader';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Written } from '@/components/Written';
 import { SearchInput } from '@/components/SearchInput';
 import { ErrorState, State } from '@/components/States';
-import { useDeletedBuckets } from '@/features/buckets/api/history';
+import { useDeletedBucket, useDeletedBuckets } from '@/features/buckets/api/history';
 import { LimitText } from '@/components/LimitText';
-import { RestoreDialog } from './RestoreDialog';
+import { RestoreDialog, whyNot } from './RestoreDialog';
 
 /** The deleted buckets that one may see: all of them, or those that one owned. */
 export function DeletedPage() {
@@ -28,6 +29,8 @@ export function DeletedPage() {
   const deleted = useDeletedBuckets({ search: params.get('search') ?? '', cursor: params.get('cursor') ?? '' });
   const columns = useColumns(({ name }) => restore.open(name));
   const rows = deleted.data?.items;
+  const listed = rows?.find(({ name }) => name === chosen);
+  const one = useDeletedBucket(chosen, listed);
   const narrowed = Boolean(params.get('search') || params.get('cursor'));
   // While the list of a cleared search is on its way, what the search found still stands.
   const none = rows?.length === 0 && !narrowed && !deleted.isPlaceholderData;
@@ -56,7 +59,7 @@ export function DeletedPage() {
         <DataTable label={t('deleted.title')} columns={columns} rows={rows} rowId={(bucket) => bucket.name} />
       )}
       <CursorPager next={deleted.data?.next || undefined} />
-      <RestoreDialog bucket={rows?.find(({ name, may_restore }) => may_restore && name === chosen)} onClose={restore.close} />
+      <RestoreDialog of={{ name: chosen, record: one.data ?? listed, error: one.error }} onClose={restore.close} />
     </>
   );
 }
@@ -64,7 +67,7 @@ export function DeletedPage() {
 function useColumns(onRestore: (bucket: DeletedBucket) => void): Column<DeletedBucket>[] {
   const { t } = useTranslation();
   return [
-    { id: 'name', header: t('field.name'), heading: true, cell: ({ name }) => <Text fw={600} inherit style={{ overflowWrap: 'anywhere' }}>{name}</Text> },
+    { id: 'name', header: t('field.name'), heading: true, cell: ({ name }) => <Name name={name} /> },
     {
       id: 'limit',
       header: t('field.limit'),
@@ -89,7 +92,7 @@ function useColumns(onRestore: (bucket: DeletedBucket) => void): Column<DeletedB
           variant="default"
           size="xs"
           onClick={() => onRestore(bucket)}
-          denied={bucket.may_restore ? undefined : t(bucket.definition ? 'deleted.denied' : 'deleted.tooOld')}
+          denied={bucket.may_restore ? undefined : whyNot(bucket, t)}
         >
           {t('deleted.restore')} <span className="visually-hidden">{bucket.name}</span>
         </ActionButton>

@@ -1,27 +1,30 @@
 import { Text } from '@mantine/core';
+import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { DeletedBucket } from '@/lib/api/types';
 import { allApps } from '@/lib/definition';
 import { errorText } from '@/components/error-text';
-import { FormDialog } from '@/components/FormDialog';
+import { RecordDialog, type Asked } from '@/components/RecordDialog';
 import { showDone, showPending } from '@/components/notify';
 import { useRestoreBucket } from '@/features/buckets/api/history';
 import { LimitText } from '@/components/LimitText';
 import { ReasonForm } from '@/features/buckets/history/ReasonForm';
 
-/** Brings a deleted bucket back as it was last; undefined while the dialog is closed. */
-export function RestoreDialog({ bucket, onClose }: { bucket: DeletedBucket | undefined; onClose: () => void }) {
+/** Brings a deleted bucket back as it was last. */
+export function RestoreDialog({ of, onClose }: { of: Asked<DeletedBucket>; onClose: () => void }) {
   const { t } = useTranslation();
+  const name = of.name ?? '';
   return (
-    <FormDialog
-      opened={bucket !== undefined}
-      onClose={onClose}
-      title={t('deleted.restoreOf', { name: bucket?.name ?? '' })}
-    >
-      {bucket && <RestoreForm bucket={bucket} onClose={onClose} />}
-    </FormDialog>
+    <RecordDialog of={of} onClose={onClose} title={t('deleted.restoreOf', { name })} none={t('deleted.gone', { name })}>
+      {(bucket) => (bucket.may_restore ? <RestoreForm bucket={bucket} onClose={onClose} /> : <Text>{whyNot(bucket, t)}</Text>)}
+    </RecordDialog>
   );
+}
+
+/** Why a deleted bucket is not restored by whoever looks at it. */
+export function whyNot(bucket: DeletedBucket, t: TFunction): string {
+  return t(bucket.definition ? 'deleted.denied' : 'deleted.tooOld');
 }
 
 function RestoreForm({ bucket, onClose }: { bucket: DeletedBucket; onClose: () => void }) {

@@ -77,8 +77,8 @@ function RuleForm({ bucket, book, editing, onClose }: Props & { editing: AlertRu
       )}
       <Radio.Group label={t('alerts.kind')} {...form.getInputProps('kind')}>
         <Stack gap="xs" mt="xs">
-          <Radio value="limited_share" label={t('alerts.kindLimited')} description={t('alerts.kindLimitedText')} />
-          <Radio value="near_limit" label={t('alerts.kindNear')} description={t(near)} disabled={!book.near_limit && kind !== 'near_limit'} />
+          <Radio value="limited_share" data-autofocus={kind === 'limited_share' || undefined} label={t('alerts.kindLimited')} description={t('alerts.kindLimitedText')} />
+          <Radio value="near_limit" data-autofocus={kind === 'near_limit' || undefined} label={t('alerts.kindNear')} description={t(near)} disabled={!book.near_limit && kind !== 'near_limit'} />
         </Stack>
       </Radio.Group>
       <NumberInput label={t('alerts.percent')} required min={1} max={100} clampBehavior="none" allowDecimal={false} {...form.getInputProps('percent')} />

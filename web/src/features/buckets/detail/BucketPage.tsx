@@ -36,7 +36,7 @@ export function BucketPage() {
   const bucket = useBucket(name, (latest) => (latest?.sync.state === 'pending' ? refreshPending : refreshEvery));
   if (!(tab in tabs)) return <NotFoundState />;
   if (bucket.data) return <BucketTabs key={name} bucket={bucket.data} tab={tab as TabName} />;
-  if (bucket.error) return <ErrorState error={bucket.error} onRetry={() => void bucket.refetch()} />;
+  if (bucket.error) return <ErrorState error={bucket.error} onRetry={() => void bucket.refetch()} page />;
   return <BucketSkeleton />;
 }
 

@@ -7,7 +7,7 @@ import type { Range } from '@/components/chart/series';
 import { AppLink } from '@/components/AppLink';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Written } from '@/components/Written';
-import { ChartContext } from '@/features/buckets/live/chart-context';
+import { ChartShown } from '@/features/buckets/live/chart-context';
 import { LivePanel } from '@/features/buckets/live/LivePanel';
 import { useChart } from '@/features/buckets/live/use-chart';
 import { useFollowRevision } from '@/features/buckets/live/use-follow-revision';
@@ -22,9 +22,9 @@ export function OverviewTab({ bucket }: { bucket: Bucket }) {
   const chart = useChart(bucket);
   useFollowRevision(bucket, chart.live.now?.redis_revision);
   return (
-    <ChartContext value={chart}>
-      <Content bucket={bucket} range={chart.range} />
-    </ChartContext>
+    <ChartShown chart={chart}>
+      <Content bucket={bucket} range={chart.view.range} />
+    </ChartShown>
   );
 }
 

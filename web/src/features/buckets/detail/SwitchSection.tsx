@@ -71,6 +71,7 @@ function SwitchForm({ bucket, onClose }: { bucket: Bucket; onClose: () => void }
       onCancel={onClose}
       submitLabel={t(`danger.${words}`)}
       saving={update.isPending}
+      drastic={words === 'off'}
       curl={(reason) => ({ method: 'PUT', path: `/buckets/${bucket.name}`, base: bucket.revision, body: { ...definition, reason } })}
       error={update.error}
       message={update.error ? (hasCode(update.error, 'stale') ? t('stale.reopen') : errorText(update.error, t)) : null}

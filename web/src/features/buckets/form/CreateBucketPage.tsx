@@ -33,7 +33,7 @@ export function CreateBucketPage() {
 function CloneBucket({ from }: { from: string }) {
   const bucket = useBucket(from, () => refreshEvery);
   if (bucket.data) return <CreateBucket initial={{ ...toValues(bucket.data), name: '' }} from={from} />;
-  if (bucket.error) return <ErrorState error={bucket.error} onRetry={() => void bucket.refetch()} />;
+  if (bucket.error) return <ErrorState error={bucket.error} onRetry={() => void bucket.refetch()} page />;
   return <BucketSkeleton />;
 }
 

@@ -16,6 +16,6 @@ export function EditBucketPage() {
   const bucket = useBucket(name, () => watchEvery);
   if (bucket.data?.may.edit === false) return <ForbiddenState text={t('denied.edit', { owners: bucket.data.owners.join(', ') })} />;
   if (bucket.data) return <BucketEditor key={name} latest={bucket.data} />;
-  if (bucket.error) return <ErrorState error={bucket.error} onRetry={() => void bucket.refetch()} />;
+  if (bucket.error) return <ErrorState error={bucket.error} onRetry={() => void bucket.refetch()} page />;
   return <BucketSkeleton />;
 }

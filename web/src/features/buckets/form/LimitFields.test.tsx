@@ -1,10 +1,7 @@
 // @vitest-environment jsdom
-import { MantineProvider } from '@mantine/core';
-import { cleanup, fireEvent, render, screen } from '@testing-library/react';
-import { createInstance } from 'i18next';
-import { I18nextProvider } from 'react-i18next';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import en from '@/lib/i18n/en';
+import { fireEvent, screen } from '@testing-library/react';
+import { beforeEach, expect, test } from 'vitest';
+import { draw, withBrowser } from '@/lib/testing';
 import { LimitFields } from './LimitFields';
 import { useBucketForm } from './use-bucket-form';
 import { newValues } from './values';
@@ -17,48 +14,32 @@ function Form() {
 const labels = () => screen.getAllByRole('textbox').map((input) => (input as HTMLInputElement).labels?.[0]?.textContent?.replace(' *', ''));
 const choose = (name: RegExp) => fireEvent.click(screen.getByRole('radio', { name }));
 
-beforeEach(async () => {
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-  vi.stubGlobal('ResizeObserver', class { observe() {} unobserve() {} disconnect() {} });
-  const i18n = createInstance();
-  await i18n.init({ lng: 'en', resources: { en: { translation: en } }, interpolation: { escapeValue: false } });
-  render(
-    <I18nextProvider i18n={i18n}>
-      <MantineProvider>
-        <Form />
-      </MantineProvider>
-    </I18nextProvider>,
-  );
-});
-
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
+withBrowser();
+beforeEach(() => draw(<Form />));
 
 test('each algorithm asks for its own numbers, by their own names, and says what they come to', () => {
   expect(screen.getByRole('radio', { name: /^Token bucket/ })).toHaveProperty('checked', true);
   expect(labels()).toEqual(['Rate', 'Per', 'Burst (max permits)']);
-  expect(screen.getByRole('status').textContent).toContain('50 per 1 s, burst 100.');
+  expect(screen.getByRole('status').textContent).toContain('50 per 1\u00a0s, burst 100.');
 
   choose(/^Fixed window/);
   expect(labels()).toEqual(['Permits per period', 'Per']);
-  expect(screen.getByRole('status').textContent).toContain('100 in each 1 s.');
+  expect(screen.getByRole('status').textContent).toContain('100 in each 1\u00a0s.');
 
   choose(/^Sliding window/);
   expect(labels()).toEqual(['Permits per period', 'Per']);
-  expect(screen.getByRole('status').textContent).toContain('100 in any 1 s.');
+  expect(screen.getByRole('status').textContent).toContain('100 in any 1\u00a0s.');
 
   choose(/^Sliding log/);
   expect(screen.getByRole('status').textContent).toContain('comes back exactly one period later');
 
   choose(/^Concurrency/);
   expect(labels()).toEqual(['Slots', 'Lease time']);
-  expect(screen.getByRole('status').textContent).toContain('100 at a time, lease 30 s.');
+  expect(screen.getByRole('status').textContent).toContain('100 at a time, lease 30\u00a0s.');
 });
 
 test('what was typed is there again when the algorithm comes back', () => {
   choose(/^Concurrency/);
   choose(/^Token bucket/);
-  expect(screen.getByRole('status').textContent).toContain('50 per 1 s, burst 100.');
+  expect(screen.getByRole('status').textContent).toContain('50 per 1\u00a0s, burst 100.');
 });

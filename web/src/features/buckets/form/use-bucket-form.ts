@@ -2,6 +2,7 @@ import { useForm } from '@mantine/form';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Draft } from '@/lib/drafts';
+import { useErrorsSpoken } from '@/lib/errors-spoken';
 import { fieldErrorsOf, focusFirstInvalid, placeErrors } from '@/lib/form-errors';
 import { useOpenForm } from '@/lib/unsaved';
 import { validateBucket } from './validate';
@@ -30,6 +31,10 @@ export function useBucketForm({ initial, creating, draft, base }: BucketFormOpti
     clearInputErrorOnChange: true,
   });
 
+  const refused = useRef<unknown>(null);
+  const place = () => placeErrors(fieldErrorsOf(refused.current), shownInputs(form.getValues()), inputNames);
+  useErrorsSpoken(form, () => place().placed);
+
   const restore = useRef(() => draft && form.setValues(draft.values));
   useEffect(() => {
     restore.current();
@@ -38,9 +43,9 @@ export function useBucketForm({ initial, creating, draft, base }: BucketFormOpti
 
   /** Marks the inputs that the server refused; returns what could not be placed, or null when the error is no refusal of fields. */
   function placeServerErrors(error: unknown): string[] | null {
-    const fields = fieldErrorsOf(error);
-    if (fields.length === 0) return null;
-    const { placed, rest } = placeErrors(fields, shownInputs(form.getValues()), inputNames);
+    if (fieldErrorsOf(error).length === 0) return null;
+    refused.current = error;
+    const { placed, rest } = place();
     form.setErrors(placed);
     focusFirstInvalid(element.current);
     return rest;

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, List, Stack, Text, Textarea } from '@mantine/core';
 import { useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { fieldErrorsOf } from '@/lib/form-errors';
+import { faultInWords, fieldErrorsOf } from '@/lib/form-errors';
 import type { ApiCall } from '@/lib/curl';
 import { useDraft } from '@/lib/drafts';
 import { useOpenForm } from '@/lib/unsaved';
@@ -15,6 +15,8 @@ interface ReasonFormProps {
   onCancel: () => void;
   submitLabel: string;
   saving: boolean;
+  /** Submitting does harm on purpose. */
+  drastic?: boolean;
   /** The server's refusal, with the fields that it names. */
   error: unknown;
   /** The refusal in words. */
@@ -24,7 +26,7 @@ interface ReasonFormProps {
 }
 
 /** The end of a dialog that brings an earlier definition back: the reason, what the server refused, and the two buttons. */
-export function ReasonForm({ children, onSubmit, onCancel, submitLabel, saving, error, message, curl }: ReasonFormProps) {
+export function ReasonForm({ children, onSubmit, onCancel, submitLabel, saving, drastic = false, error, message, curl }: ReasonFormProps) {
   const { t } = useTranslation();
   const draft = useDraft<{ reason: string }>('reason');
   const [reason, setReason] = useState(draft?.values.reason ?? '');
@@ -67,10 +69,8 @@ export function ReasonForm({ children, onSubmit, onCancel, submitLabel, saving, 
             <Text size="sm">{message}</Text>
             {fields.length > 0 && (
               <List size="sm" mt={4}>
-                {fields.map(({ field, message: rule }) => (
-                  <List.Item key={field + rule}>
-                    {field}: {rule}
-                  </List.Item>
+                {fields.map((fault) => (
+                  <List.Item key={fault.field + fault.message}>{faultInWords(fault)}</List.Item>
                 ))}
               </List>
             )}
@@ -79,7 +79,7 @@ export function ReasonForm({ children, onSubmit, onCancel, submitLabel, saving, 
         <Group justify="flex-end">
           <CurlButton call={() => curl(reason.trim())} />
           <CancelButton onCancel={onCancel} />
-          <Button type="submit" loading={saving}>
+          <Button type="submit" loading={saving} {...(drastic ? { color: 'red.8' } : {})}>
             {submitLabel}
           </Button>
         </Group>

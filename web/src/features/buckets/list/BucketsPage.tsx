@@ -27,7 +27,9 @@ export function BucketsPage() {
   const [params] = useSearchParams();
   const set = useUrlSet();
   const query = bucketListQuery(params);
-  const buckets = useBuckets(query);
+  const draft = useDraft<BulkDraft>('bulk');
+  const selection = useSelection(JSON.stringify({ ...query, sort: '', cursor: '' }), draft?.values.buckets);
+  const buckets = useBuckets(query, selection.chosen.size > 0);
   const all = useBucketColumns();
   const { hidden, toggle } = useHiddenColumns();
   const columns = useMemo(() => all.filter((column) => !hidden.includes(column.id)), [all, hidden]);
@@ -40,8 +42,6 @@ export function BucketsPage() {
   const none = empty && !narrowed && !buckets.isPlaceholderData && buckets.data?.items.length === 0;
   // Filters that were used stay, so that whoever clears them keeps the focus.
   const filtered = useEver(narrowed);
-  const draft = useDraft<BulkDraft>('bulk');
-  const selection = useSelection(JSON.stringify({ ...query, sort: '', cursor: '' }), draft?.values.buckets);
   const shownSelection = useMemo(() => rowSelection(selection, rows ?? [], t), [selection, rows, t]);
   const sortBy = useCallback((sort: string) => set({ sort: sort === defaultSort ? '' : sort }), [set]);
   const next = buckets.data?.next || undefined;

@@ -1,5 +1,5 @@
 import { Button, Menu } from '@mantine/core';
-import { IconColumns, IconSquare, IconSquareCheck } from '@tabler/icons-react';
+import { IconColumns } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Bucket } from '@/lib/api/types';
 import type { Column } from '@/components/DataTable';
@@ -14,7 +14,7 @@ interface ColumnsMenuProps {
 export function ColumnsMenu({ columns, hidden, onToggle }: ColumnsMenuProps) {
   const { t } = useTranslation();
   return (
-    <Menu position="bottom-end" closeOnItemClick={false}>
+    <Menu position="bottom-end">
       <Menu.Target>
         <Button variant="default" leftSection={<IconColumns size={16} aria-hidden />}>
           {t('table.columns')}
@@ -23,20 +23,11 @@ export function ColumnsMenu({ columns, hidden, onToggle }: ColumnsMenuProps) {
       <Menu.Dropdown>
         {columns
           .filter((column) => !column.heading && column.header !== '')
-          .map(({ id, header }) => {
-            const Icon = hidden.includes(id) ? IconSquare : IconSquareCheck;
-            return (
-              <Menu.Item
-                key={id}
-                role="menuitemcheckbox"
-                aria-checked={!hidden.includes(id)}
-                leftSection={<Icon size={16} aria-hidden />}
-                onClick={() => onToggle(id)}
-              >
-                {header}
-              </Menu.Item>
-            );
-          })}
+          .map(({ id, header }) => (
+            <Menu.CheckboxItem key={id} checked={!hidden.includes(id)} onChange={() => onToggle(id)}>
+              {header}
+            </Menu.CheckboxItem>
+          ))}
       </Menu.Dropdown>
     </Menu>
   );

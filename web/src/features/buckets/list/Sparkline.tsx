@@ -3,6 +3,7 @@ import { useIntersection } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { api, unwrap } from '@/lib/api/client';
+import { bucketKeys } from '@/features/buckets/api/keys';
 import { formatNumber } from '@/lib/format/numbers';
 import classes from './Sparkline.module.css';
 
@@ -15,7 +16,7 @@ export function Sparkline({ name }: { name: string }) {
   const { t, i18n } = useTranslation();
   const { ref, entry } = useIntersection();
   const usage = useQuery({
-    queryKey: ['buckets', 'usage', name, '1h'],
+    queryKey: bucketKeys.usage(name, '1h'),
     queryFn: ({ signal }) =>
       unwrap(api.GET('/api/v1/buckets/{name}/usage', { params: { path: { name }, query: { range: '1h' } }, signal })),
     enabled: entry?.isIntersecting ?? false,

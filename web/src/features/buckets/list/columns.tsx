@@ -6,6 +6,7 @@ import { Link } from 'react-router';
 import type { Bucket } from '@/lib/api/types';
 import { allApps } from '@/lib/definition';
 import type { Column } from '@/components/DataTable';
+import { Name } from '@/components/Name';
 import { RelativeTime } from '@/components/RelativeTime';
 import { Written } from '@/components/Written';
 import { ModeBadge, SyncBadge } from '@/features/buckets/Badges';
@@ -52,9 +53,7 @@ function bucketColumns(t: TFunction): Column<Bucket>[] {
 function NameCell({ bucket }: { bucket: Bucket }) {
   return (
     <>
-      <Anchor component={Link} to={`/buckets/${bucket.name}`} fw={600} inherit style={{ overflowWrap: 'anywhere' }}>
-        {bucket.name}
-      </Anchor>
+      <Name name={bucket.name} to={`/buckets/${bucket.name}`} />
       {bucket.description && (
         <Text size="sm" c="dimmed" lineClamp={1}>
           <Written>{bucket.description}</Written>
@@ -81,7 +80,9 @@ function LabelLinks({ bucket }: { bucket: Bucket }) {
           size="xs"
           fw={400}
           underline="always"
-          style={{ overflowWrap: 'anywhere' }}
+          lineClamp={1}
+          title={label}
+          style={{ wordBreak: 'break-all' }}
         >
           {label}
         </Anchor>

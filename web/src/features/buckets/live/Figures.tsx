@@ -6,7 +6,7 @@ import { formatNumber } from '@/lib/format/numbers';
 import { Figure } from '@/components/chart/Figure';
 import type { Sample } from '@/components/chart/series';
 import { LimitText } from '@/components/LimitText';
-import { useShownChart } from './chart-context';
+import { useShown } from './chart-context';
 import { PermitsFigure } from './PermitsFigure';
 
 interface FiguresProps {
@@ -41,12 +41,12 @@ export function Figures({ bucket, passing }: FiguresProps) {
 }
 
 const granted = (sample: Sample) => sample.granted;
-const limited = (sample: Sample) => sample.limited + sample.shadowLimited;
+const limited = (sample: Sample) => sample.limited;
 
 /** A rate of the newest sample. */
 function Now({ of }: { of: (sample: Sample) => number }) {
   const { i18n } = useTranslation();
-  const last = useShownChart().live.samples.at(-1);
+  const { last } = useShown('live');
   if (!last) return '–';
   const value = of(last);
   return formatNumber(value, i18n.language, value < 10 ? 1 : 0);

@@ -7,7 +7,7 @@ import { useCovered } from '@/lib/api/break-glass';
 import { RangeControls } from '@/components/chart/RangeControls';
 import { lineOf } from '@/components/chart/series';
 import { RelativeTime } from '@/components/RelativeTime';
-import { useShownChart } from './chart-context';
+import { useShown } from './chart-context';
 import { Figures } from './Figures';
 import { Legend } from './Legend';
 
@@ -44,7 +44,7 @@ export function LivePanel({ bucket }: { bucket: Bucket }) {
 }
 
 function Controls() {
-  const chart = useShownChart();
+  const chart = useShown('view');
   return (
     <RangeControls
       range={chart.range}
@@ -59,28 +59,34 @@ function Controls() {
 }
 
 function ShownChart() {
-  const { samples, seconds, markers, zoom, setZoom } = useShownChart();
-  return <LiveChart samples={samples} seconds={seconds} markers={markers} zoom={zoom} onZoom={setZoom} />;
+  const { seconds, zoom, setZoom } = useShown('view');
+  const { samples, revised } = useShown('drawn');
+  return <LiveChart samples={samples} seconds={seconds} revised={revised} zoom={zoom} onZoom={setZoom} />;
 }
 
 /** What keeps the figures away. */
 function Troubles() {
+  const { now, failed } = useShown('live');
+  const { range, error } = useShown('used');
+  return <TroubleText missing={now?.present === false} failed={failed || (range !== 'live' && error !== null)} />;
+}
+
+const TroubleText = memo(function TroubleText({ missing, failed }: { missing: boolean; failed: boolean }) {
   const { t } = useTranslation();
-  const { live, range, usage } = useShownChart();
   return (
     <>
-      {live.now?.present === false && <Text size="sm">{t('live.notInstalled')}</Text>}
-      {(live.failed || (range !== 'live' && usage.error)) && (
+      {missing && <Text size="sm">{t('live.notInstalled')}</Text>}
+      {failed && (
         <Text size="sm" role="status">
           {t('live.failed')}
         </Text>
       )}
     </>
   );
-}
+});
 
 function ShownChanges({ bucket }: { bucket: Bucket }) {
-  return <Changed bucket={bucket} changes={useShownChart().changed} />;
+  return <Changed bucket={bucket} changes={useShown('changed')} />;
 }
 
 const changesShown = 5;

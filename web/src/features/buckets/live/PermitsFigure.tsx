@@ -3,7 +3,7 @@ import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { LimitKind } from '@/lib/definition';
 import { formatNumber } from '@/lib/format/numbers';
-import { useShownChart } from './chart-context';
+import { useShown } from './chart-context';
 
 /** What the one state of a bucket has left; of a bucket with slots, how many are held. */
 export function PermitsFigure({ context }: { context: LimitKind }) {
@@ -21,7 +21,7 @@ export function PermitsFigure({ context }: { context: LimitKind }) {
 
 function PermitsNow({ context, label }: { context: LimitKind; label: string }) {
   const { t } = useTranslation();
-  const { now } = useShownChart().live;
+  const { now } = useShown('live');
   const value = context === 'slots' ? now?.held : now?.permits;
   return (
     <>

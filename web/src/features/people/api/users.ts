@@ -1,4 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { afterWrite } from '@/lib/api/after-write';
 import { api, ifMatch, unwrap } from '@/lib/api/client';
 import type { Role, User } from '@/lib/api/types';
 
@@ -19,6 +20,16 @@ export function useUsers(query: UserListQuery) {
       return unwrap(api.GET('/api/v1/users', { params: { query: { ...given, limit: pageSize } }, signal }));
     },
     placeholderData: keepPreviousData,
+  });
+}
+
+/** One user, with what the list has of it until the server has told; null: none. */
+export function useUser(name: string | null, listed: User | undefined) {
+  return useQuery({
+    queryKey: ['users', 'one', name],
+    queryFn: ({ signal }) => unwrap(api.GET('/api/v1/users/{name}', { params: { path: { name: name ?? '' } }, signal })),
+    enabled: name !== null,
+    placeholderData: listed,
   });
 }
 
@@ -47,7 +58,7 @@ export function useUpdateUser() {
         }),
       );
     },
-    onSettled: useUsersChanged(),
+    onSettled: afterWrite(useUsersChanged()),
   });
 }
 

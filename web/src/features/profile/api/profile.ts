@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { afterWrite } from '@/lib/api/after-write';
 import { api, refusalOf, unwrap } from '@/lib/api/client';
 
 /** Changes one's own display name, based on the revision that the server has now: nobody else edits it at the same time. */
@@ -36,7 +37,7 @@ export function useEndSession() {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/auth/sessions/{id}', { params: { path: { id } } })),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['sessions'] }),
+    onSettled: afterWrite(() => queryClient.invalidateQueries({ queryKey: ['sessions'] })),
   });
 }
 
@@ -44,6 +45,6 @@ export function useEndOtherSessions() {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: () => unwrap(api.DELETE('/api/v1/auth/sessions')),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['sessions'] }),
+    onSettled: afterWrite(() => queryClient.invalidateQueries({ queryKey: ['sessions'] })),
   });
 }

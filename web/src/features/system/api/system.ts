@@ -1,4 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { afterWrite } from '@/lib/api/after-write';
 import { api, unwrap } from '@/lib/api/client';
 
 const refreshEvery = 5_000; // ms; not while the tab is hidden
@@ -43,6 +44,6 @@ export function useReconcile() {
   return useMutation({
     mutationFn: (reason: string) => unwrap(api.POST('/api/v1/system/reconcile', { body: { reason } })),
     onSuccess: (sync) => queryClient.setQueryData(['system', 'sync'], sync),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['system'] }),
+    onSettled: afterWrite(() => queryClient.invalidateQueries({ queryKey: ['system'] })),
   });
 }

@@ -1,6 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { afterWrite } from '@/lib/api/after-write';
 import { api, unwrap } from '@/lib/api/client';
-import type { TokenScope } from '@/lib/api/types';
+import type { Token, TokenScope } from '@/lib/api/types';
 
 const pageSize = 25;
 
@@ -17,6 +18,23 @@ export function useTokens(query: { all: boolean; cursor: string }) {
     placeholderData: keepPreviousData,
   });
 }
+
+/**
+ * One token, with what the list has of it until the server has told; null: none. A change of tokens does not ask for it
+ * anew: the form that revokes it would be gone before it could say that it has.
+ */
+export function useToken(id: string | null, listed: Token | undefined) {
+  return useQuery({
+    queryKey: ['token', id],
+    queryFn: ({ signal }) => unwrap(api.GET('/api/v1/tokens/{id}', { params: { path: { id: idOf(id) } }, signal })),
+    enabled: id !== null,
+    gcTime: 0, // and anew each time that it is asked for
+    placeholderData: listed,
+  });
+}
+
+/** What is no id stands for a token that is not there. */
+const idOf = (id: string | null) => (id !== null && /^\d{1,15}$/.test(id) ? Number(id) : 0);
 
 function useTokensChanged() {
   const queryClient = useQueryClient();
@@ -43,6 +61,6 @@ export function useRevokeToken() {
   return useMutation({
     mutationFn: ({ id, reason }: { id: number; reason: string }) =>
       unwrap(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id }, query: reason ? { reason } : {} } })),
-    onSettled: useTokensChanged(),
+    onSettled: afterWrite(useTokensChanged()),
   });
 }

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { afterWrite } from '@/lib/api/after-write';
 import { api, ifMatch, unwrap } from '@/lib/api/client';
 import type { Webhook, WebhookInput } from '@/lib/api/types';
 
@@ -38,7 +39,7 @@ export function useUpdateWebhook(name: string) {
   return useMutation({
     mutationFn: ({ base, body }: { base: number; body: WebhookInput }) =>
       unwrap(api.PUT('/api/v1/webhooks/{name}', { params: { path: { name }, header: ifMatch(base) }, body })),
-    onSettled: useWebhooksChanged(),
+    onSettled: afterWrite(useWebhooksChanged()),
   });
 }
 
@@ -54,14 +55,14 @@ export function useDeleteWebhook(name: string) {
 export function useTestWebhook(name: string) {
   return useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/webhooks/{name}/test', { params: { path: { name } } })),
-    onSettled: useWebhooksChanged(),
+    onSettled: afterWrite(useWebhooksChanged()),
   });
 }
 
 export function useRenewSecret(name: string) {
   return useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/webhooks/{name}/secret', { params: { path: { name } } })),
-    onSettled: useWebhooksChanged(),
+    onSettled: afterWrite(useWebhooksChanged()),
     gcTime: 0, // the answer holds the secret
   });
 }
@@ -70,7 +71,7 @@ export function useRedeliver(name: string) {
   return useMutation({
     mutationFn: (body: { from: number; reason: string }) =>
       unwrap(api.POST('/api/v1/webhooks/{name}/redeliver', { params: { path: { name } }, body })),
-    onSettled: useWebhooksChanged(),
+    onSettled: afterWrite(useWebhooksChanged()),
   });
 }
 

@@ -41,7 +41,7 @@ export const alerts = {
     modeOff: 'The bucket is in mode off: nothing is counted, so nobody is told.',
     now: 'now {{value}}%, peak {{peak}}%',
     endedTitle: 'Ended',
-    since: 'since',
+    since: 'opened',
     ended: 'ended',
     recovered: 'the share fell below',
     mode_off: 'the bucket was switched off',

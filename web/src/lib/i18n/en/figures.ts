@@ -18,8 +18,8 @@ export const figures = {
   appUsage: {
     title: 'Usage',
     text: 'What the app asks for and gets, in the buckets that you may see.',
-    asked: 'Asked for',
-    over: { live: 'permits in 5 min', '1h': 'permits in 1 h', '24h': 'permits in 24 h', '90d': 'permits in 90 d' },
+    asked: 'Permits asked for',
+    over: { live: 'in 5 min', '1h': 'in 1 h', '24h': 'in 24 h', '90d': 'in 90 d' },
     refused: 'Share limited',
     ofThem: 'of these',
   },

@@ -6,6 +6,7 @@ export const glass = {
     off: 'Not in force',
     start: 'Break the glass',
     end: 'End',
+    endTitle: 'End break-glass',
     all: 'Everything',
     allText: 'All calls of all apps, in every bucket.',
     oneApp: 'One app',

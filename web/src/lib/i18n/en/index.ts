@@ -2,6 +2,7 @@ import { alerts } from './alerts';
 import { apps } from './apps';
 import { asOf } from './asOf';
 import { buckets } from './buckets';
+import { chain } from './chain';
 import { changes } from './changes';
 import { common } from './common';
 import { figures } from './figures';
@@ -16,4 +17,4 @@ import { tokens } from './tokens';
 import { webhooks } from './webhooks';
 
 /** All texts together, for tests: the console itself loads them in parts. */
-export default { ...alerts, ...apps, ...asOf, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...login, ...changes, ...tokens, ...rules, ...webhooks };
+export default { ...alerts, ...apps, ...asOf, ...common, ...buckets, ...overview, ...people, ...figures, ...glass, ...health, ...shell, ...login, ...chain, ...changes, ...tokens, ...rules, ...webhooks };

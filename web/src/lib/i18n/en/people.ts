@@ -1,7 +1,7 @@
 export const people = {
   people: {
     title: 'People',
-    description: 'Everyone who can log in.',
+    description: 'Everyone who can log in, and the service accounts that programs act as.',
     search: 'Search people',
     noMatch: 'No people match',
     create: 'Add person',
@@ -14,12 +14,15 @@ export const people = {
     password: 'Set password',
     passwordOf: 'Set the password of {{user}}',
     passwordSet: 'The password of {{user}} was set.',
+    nobody: 'There is no user {{user}}.',
     edit: 'Edit',
     editOf: 'Edit {{user}}',
     saved: '{{user}} was saved.',
     enabled: 'Enabled',
     disabled: 'Disabled',
     disable: 'Disabled',
+    service: 'Service account',
+    noPassword: 'A service account has no password: programs act as it with API tokens.',
     disableHint: 'Logs the person out at once and keeps them out. Nothing of theirs is deleted.',
   },
   why: {
@@ -37,6 +40,9 @@ export const people = {
     anyApp: 'any app',
     by: '{{ground}}. {{users}} or a platform admin can grant it.',
     byAdmins: '{{ground}}. A platform admin can grant it.',
+    noAction: 'There is no action {{action}}. Choose one from the list.',
+    absent_bucket: 'There is no user {{user}}, or no bucket {{object}}.',
+    absent_app: 'There is no user {{user}}, or no app {{object}}.',
     service: 'This is a service account. Its API tokens may do at most this, within their scopes.',
   },
   ground: {

@@ -56,6 +56,7 @@ const brokenRule = {
   is_deletion: 'is that of a deletion; it has no definition',
   is_present: 'is the present one',
   names_or_app: 'must be 1..{{most}} names with commas between, or app be given in its place',
+  until_hours: 'must not be given with range 90d, which is told in hours',
   app_or_names: 'must not be given together with buckets: a stream is of one app or of some buckets',
   export_format: 'must be jsonl or csv',
   service_password: 'can’t be set: a service account has none',
@@ -123,14 +124,17 @@ const brokenRule = {
   no_such: 'it is not there',
   stale: 'it was changed meanwhile: it is at revision {{now}}, not {{base}}',
   webhooks_many: 'there are {{count}} webhooks already; delete one first',
+  app_listed_one: 'the app {{name}} is listed by {{count}} bucket; take it out there first',
   app_listed: 'the app {{name}} is listed by {{count}} buckets; take it out there first',
   group_member: '{{user}} is a member through a group of the single sign-on; take it out of that group',
   bulk_base: 'must be the revision that the change is based on',
   bulk_nothing: 'must change something',
   bulk_added_too: 'is to be added as well',
   bulk_set_too: 'is to be set as well',
+  bulk_missing_one: 'nothing was changed: {{n}} of the buckets is not there, or you may not see it',
   bulk_missing: 'nothing was changed: {{n}} of the buckets are not there, or you may not see them',
   bulk_forbidden: 'nothing was changed: this needs the permission bucket.edit, which you do not hold for {{n}} of the buckets',
+  bulk_stale_one: 'nothing was changed: {{n}} of the buckets was changed meanwhile',
   bulk_stale: 'nothing was changed: {{n}} of the buckets were changed meanwhile',
   bulk_invalid: 'nothing was changed: {{n}} of the buckets would break a rule',
   alert_keyed: 'can’t be near_limit here: each key has a limit of its own, so that the bucket as a whole is never near it; use limited_share',
@@ -144,7 +148,7 @@ const brokenRule = {
   why_no_bucket: 'must be left out: the action is of no bucket',
   why_no_app: 'must be left out: the action is of no app',
   lost_lease: 'the webhook {{name}} is not this server’s to deliver to any more',
-} satisfies Record<RuleCode, string>;
+} satisfies Record<RuleCode, string> & Partial<Record<`${RuleCode}_one`, string>>;
 
 /** What the server says in English, by code. */
 export const rules = { brokenRule };

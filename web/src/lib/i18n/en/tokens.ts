@@ -35,6 +35,8 @@ export const tokens = {
     revoke: 'Revoke',
     revokeOf: 'Revoke {{name}}',
     revokeText: 'Programs that use this token are refused from the next request on. This cannot be undone.',
+    gone: 'There is no such token that you may revoke.',
+    hasEnded: 'This token has ended already: nobody can use it any more.',
     revoked: '{{name}} was revoked.',
     revokedBy: 'by {{user}}',
     reason: 'Reason (optional)',

@@ -7,7 +7,7 @@ export const buckets: typeof en = {
     description: '每个限流桶是一项限额，应用从中获取许可。',
     create: '创建限流桶',
     createFirst: '创建第一个限流桶',
-    clearFilters: '清除所有筛选',
+    clearFilters: '清除搜索和筛选',
     emptyTitle: '还没有限流桶',
     emptyText: '限流桶是一项有名称的限额。在此创建后，您的应用通过 Go SDK 从中获取许可，由 Redis 负责执行。',
     emptyCall: '也可以在终端中创建，密码放在 HEADGATE_PASSWORD 中：',
@@ -67,7 +67,7 @@ export const buckets: typeof en = {
     cloneOf: '克隆 {{name}}',
     edit: '编辑',
     lastChange: '最近修改',
-    revision: '第 {{revision}} 版',
+    revision: '第\u00a0{{revision}}\u00a0版', // it stays in one line
   },
   tab: { overview: '概览', definition: '定义', history: '历史', use: '接入', settings: '设置' },
   limit: {
@@ -292,6 +292,7 @@ export const buckets: typeof en = {
     deleted: '{{name}} 已删除。',
   },
   live: {
+    gap: '未知：当时页面未显示或 Redis 没有应答。',
     range: '时间范围',
     zoomIn: '放大',
     zoomOut: '缩小',
@@ -340,6 +341,7 @@ export const buckets: typeof en = {
     restore: '恢复',
     restoreOf: '恢复 {{name}}',
     restoreText: '将以最后的定义恢复，成为新的一版。计数会重新开始，与数据丢失之后相同。',
+    gone: '没有您可以查看的已删除限流桶 {{name}}。',
     restored: '{{name}} 已恢复并生效。',
     restoredPending: '{{name}} 已恢复。Redis 尚未收到，稍后会自动同步。',
     denied: '只有最后的负责人和平台管理员可以恢复限流桶（权限 bucket.edit）。',
@@ -402,7 +404,7 @@ export const buckets: typeof en = {
     deleteText: '此后从中获取许可的应用会得到“未配置”。历史会保留；以同名重新创建时，版本号继续递增。',
     traffic: '当前流量：每秒请求 {{rate}} 个许可',
     apps: '受影响的应用：{{apps}}',
-    instances: '正在使用它的 SDK 实例：{{count, number}}',
+    instances: '正在使用它的 SDK 实例：{{running}}',
     restorable: '以后可以用原名恢复。',
     off: '关闭',
     offText: '放行所有调用且不计数，直到重新开启。定义会保留。',

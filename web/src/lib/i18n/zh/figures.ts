@@ -20,8 +20,8 @@ export const figures: typeof en = {
   appUsage: {
     title: '用量',
     text: '应用在您可见的限流桶中请求和获得的许可。',
-    asked: '请求总量',
-    over: { live: '个许可，5 分钟内', '1h': '个许可，1 小时内', '24h': '个许可，24 小时内', '90d': '个许可，90 天内' },
+    asked: '请求的许可',
+    over: { live: '5 分钟内', '1h': '1 小时内', '24h': '24 小时内', '90d': '90 天内' },
     refused: '受限占比',
     ofThem: '占请求总量',
   },

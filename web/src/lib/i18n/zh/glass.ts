@@ -8,6 +8,7 @@ export const glass: typeof en = {
     off: '未启用',
     start: '启动紧急放行',
     end: '结束',
+    endTitle: '结束紧急放行',
     all: '全部',
     allText: '所有应用在所有限流桶中的全部调用。',
     oneApp: '单个应用',

@@ -3,7 +3,7 @@ import type { people as en } from '@/lib/i18n/en/people';
 export const people: typeof en = {
   people: {
     title: '人员',
-    description: '所有可以登录的人。',
+    description: '所有可以登录的人，以及供程序使用的服务账户。',
     search: '搜索人员',
     noMatch: '没有匹配的人员',
     create: '添加人员',
@@ -16,12 +16,15 @@ export const people: typeof en = {
     password: '设置密码',
     passwordOf: '设置 {{user}} 的密码',
     passwordSet: '{{user}} 的密码已设置。',
+    nobody: '没有名为 {{user}} 的用户。',
     edit: '编辑',
     editOf: '编辑 {{user}}',
     saved: '{{user}} 已保存。',
     enabled: '启用',
     disabled: '停用',
     disable: '停用',
+    service: '服务账户',
+    noPassword: '服务账户没有密码：程序通过 API 令牌以它的身份操作。',
     disableHint: '立即退出其登录并禁止再次登录，不会删除其任何内容。',
   },
   why: {
@@ -39,6 +42,9 @@ export const people: typeof en = {
     anyApp: '任意应用',
     by: '{{ground}}。{{users}} 或平台管理员可以授予。',
     byAdmins: '{{ground}}。平台管理员可以授予。',
+    noAction: '没有名为 {{action}} 的操作，请从列表中选择。',
+    absent_bucket: '没有名为 {{user}} 的用户，或没有名为 {{object}} 的限流桶。',
+    absent_app: '没有名为 {{user}} 的用户，或没有名为 {{object}} 的应用。',
     service: '这是服务账户，其 API 令牌最多拥有这些权限，并受令牌范围限制。',
   },
   ground: {

@@ -37,6 +37,8 @@ export const tokens: typeof en = {
     revoke: '吊销',
     revokeOf: '吊销 {{name}}',
     revokeText: '使用此令牌的程序从下一个请求起将被拒绝。此操作无法撤销。',
+    gone: '没有这个令牌，或者您无权吊销。',
+    hasEnded: '此令牌已失效，任何人都无法再使用。',
     revoked: '{{name}} 已吊销。',
     revokedBy: '由 {{user}} 吊销',
     reason: '原因（可选）',
