@@ -28,13 +28,16 @@ func run() int {
 }
 
 // untilSignal returns a context that ends with the first Ctrl-C or SIGTERM. The latter is its cause: who sends it wants
-// the server to leave without a request lost, and a person at the keyboard wants it gone.
+// the server to leave without a request lost, and a person at the keyboard wants it gone. A Ctrl-C after that ends the
+// program at once.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		if <-signals == syscall.SIGTERM {
+		first := <-signals
+		signal.Reset(os.Interrupt)
+		if first == syscall.SIGTERM {
 			cancel(app.ErrTerminated)
 		} else {
 			cancel(context.Canceled)

@@ -7,7 +7,7 @@ import (
 
 // memoryGoal is what the server keeps its memory to, by collecting garbage more often when it comes near: enough for
 // 100,000 buckets. It is no hard bound; GOMEMLIMIT sets another one.
-const memoryGoal = 240 << 20
+const memoryGoal = 210 << 20
 
 // keepSmall sets the goal unless the environment did.
 func keepSmall() {

@@ -174,6 +174,31 @@ func TestALevelThatWasHardlyReadIsNotKnown(t *testing.T) {
 	}
 }
 
+// A rule of a bucket that was made anew is not judged by what an earlier bucket of its name used.
+func TestUsageOfAnEarlierBucketOfTheNameTellsNothing(t *testing.T) {
+	b, r, w := world(model.Definition{MaxPermits: 10, Rate: 10, Period: time.Second})
+	b.watch.Rule.Kind = model.AlertLimitedShare
+	b.watch.Bucket.CreatedRevision, b.watch.Bucket.CreatedAt = 3, r.at.Add(5*time.Minute+30*time.Second)
+	r.used = map[string]model.Used{"a": {Limited: 99}}
+	for range 6 { // the last one is of both
+		r.minute(t, w)
+	}
+	r.used = nil
+	for range 3 {
+		r.minute(t, w)
+	}
+	if len(b.told) > 0 {
+		t.Fatalf("told %v of an earlier bucket", b.told)
+	}
+	r.used = map[string]model.Used{"a": {Limited: 99}}
+	for range 3 {
+		r.minute(t, w)
+	}
+	if len(b.told) != 1 {
+		t.Errorf("told %v of its own usage", b.told)
+	}
+}
+
 // While Redis does not answer nothing is known, so an open alert neither ends nor starts anew; nor does it when Redis answers
 // again, of which the minutes before are not known.
 func TestSilenceOfRedisTellsNothing(t *testing.T) {

@@ -155,7 +155,7 @@ func byMinute(rows []model.UsageRow) map[usageKey]map[string]model.Used {
 	return usage
 }
 
-// readings are the shares of the last minutes, as far as they are known.
+// readings are the shares of the last minutes, as far as they are known and the bucket's own.
 func (w *Watcher) readings(watch *model.AlertWatch, usage map[usageKey]map[string]model.Used, at time.Time) []Reading {
 	if at.IsZero() {
 		return nil
@@ -163,7 +163,7 @@ func (w *Watcher) readings(watch *model.AlertWatch, usage map[usageKey]map[strin
 	var readings []Reading
 	running := at.Unix() / secondsPerMinute
 	for minute := running - judged; minute < running; minute++ {
-		if !w.seen.whole(minute) {
+		if !w.seen.whole(minute) || minute < watch.Bucket.OwnFrom() {
 			continue
 		}
 		if share, known := w.share(watch, usage[usageKey{watch.Bucket.Name, minute}], minute); known {

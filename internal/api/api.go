@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -58,12 +59,13 @@ type Config struct {
 // server has the parts that the handlers use.
 type server struct {
 	Config
-	log      *slog.Logger
-	document []byte // the OpenAPI document
-	work     *gate
-	exports  exportCount
-	watches  *watchHub
-	streams  map[string]bool // gin paths of answers that take as long as they take
+	log       *slog.Logger
+	document  []byte // the OpenAPI document
+	work      *gate
+	exports   exportCount
+	verifying atomic.Bool // the history
+	watches   *watchHub
+	streams   map[string]bool // gin paths of answers that take as long as they take
 }
 
 // New makes the handler of the whole server: API, health checks, and the console for everything else.

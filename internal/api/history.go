@@ -193,22 +193,35 @@ func (s *server) listDeleted(ctx context.Context, in *struct {
 	Paged
 	Search string `query:"search" doc:"part of the name or the description"`
 }) (*listed[DeletedBucket], error) {
-	p := principalOf(ctx)
 	page, err := s.Store.DeletedBuckets(ctx, model.DeletedQuery{
-		Viewer: viewer(p, auth.BucketSee), Search: in.Search, Cursor: in.Cursor, Limit: in.Limit,
+		Viewer: viewer(principalOf(ctx), auth.BucketSee), Search: in.Search, Cursor: in.Cursor, Limit: in.Limit,
 	})
 	if err != nil {
 		return nil, err
 	}
+	return listOf(page, func(b model.DeletedBucket) DeletedBucket { return showDeleted(ctx, b) }), nil
+}
+
+// getDeleted finds a deleted bucket that listDeleted would list.
+func (s *server) getDeleted(ctx context.Context, in *Named) (*struct{ Body DeletedBucket }, error) {
+	page, err := s.Store.DeletedBuckets(ctx, model.DeletedQuery{Viewer: viewer(principalOf(ctx), auth.BucketSee), Name: in.Name})
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Items) == 0 {
+		return nil, noBucket(in.Name)
+	}
+	return &struct{ Body DeletedBucket }{showDeleted(ctx, page.Items[0])}, nil
+}
+
+func showDeleted(ctx context.Context, b model.DeletedBucket) DeletedBucket {
+	p := principalOf(ctx)
 	// Who does not see all sees its own, and as their owner may restore them.
-	all := p.Everywhere(auth.BucketSee)
-	may := p.May(auth.BucketEdit, model.Relation{BucketOwner: !all})
-	return listOf(page, func(b model.DeletedBucket) DeletedBucket {
-		return DeletedBucket{
-			Name: b.Name, Revision: b.Revision, DeletedBy: b.DeletedBy, DeletedAt: utc(b.DeletedAt), Reason: b.Reason,
-			Definition: showDefinition(b.Definition), MayRestore: may && b.Definition != nil,
-		}
-	}), nil
+	may := p.May(auth.BucketEdit, model.Relation{BucketOwner: !p.Everywhere(auth.BucketSee)})
+	return DeletedBucket{
+		Name: b.Name, Revision: b.Revision, DeletedBy: b.DeletedBy, DeletedAt: utc(b.DeletedAt), Reason: b.Reason,
+		Definition: showDefinition(b.Definition), MayRestore: may && b.Definition != nil,
+	}
 }
 
 // pastFor finds out where a bucket name stands, for someone who needs a permission on it, living or deleted. What may not

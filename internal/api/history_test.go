@@ -210,7 +210,17 @@ func TestDeletedBucketIsRestoredByItsFormerOwner(t *testing.T) {
 			if got := strings.Join(names, " "); got != want {
 				t.Errorf("%s sees %q", who, got)
 			}
+			one := w.as(who).do("GET", "/api/v1/deleted-buckets/"+theBucket, nil)
+			if want == "" {
+				one.problem(t, http.StatusNotFound)
+				continue
+			}
+			var found api.DeletedBucket
+			if one.want(t, http.StatusOK).into(t, &found); !reflect.DeepEqual(found, list.Items[0]) {
+				t.Errorf("%s finds %+v alone and %+v in the list", who, found, list.Items[0])
+			}
 		}
+		w.as(root).do("GET", "/api/v1/deleted-buckets/"+theBucket[:1], nil).problem(t, http.StatusNotFound)
 		w.as(bob).do("GET", bucketPath+"/revisions/1/compare/2", nil).want(t, http.StatusOK)
 		w.as(bob).do("GET", bucketPath+"/changes", nil).want(t, http.StatusOK)
 		w.as(bob).do("GET", bucketPath, nil).problem(t, http.StatusNotFound)

@@ -26,7 +26,7 @@ type heldLive struct {
 	letGo   chan struct{}
 }
 
-func (l heldLive) Usage(ctx context.Context, _ string, _ int) (api.Usage, error) {
+func (l heldLive) Usage(ctx context.Context, _ string, _ int, _ int64) (api.Usage, error) {
 	l.entered <- struct{}{}
 	select {
 	case <-l.letGo:

@@ -29,7 +29,7 @@ func (s *server) bucketLive(ctx context.Context, in *Named) (*struct{ Body Bucke
 	if err != nil {
 		return nil, s.redisSilent(ctx, err)
 	}
-	usage, err := s.Live.Usage(ctx, b.Name, liveMinutes)
+	usage, err := s.Live.Usage(ctx, b.Name, liveMinutes, 0)
 	if err != nil {
 		return nil, s.redisSilent(ctx, err)
 	}
@@ -39,6 +39,6 @@ func (s *server) bucketLive(ctx context.Context, in *Named) (*struct{ Body Bucke
 	}
 	return &struct{ Body BucketLive }{BucketLive{
 		Present: state.Present, Revision: state.Revision, Permits: state.Permits, Held: state.Held, MaxPermits: b.MaxPermits,
-		RedisTimeUS: state.Now.UnixMicro(), Usage: names.usage(showUsage(usage).Items),
+		RedisTimeUS: state.Now.UnixMicro(), Usage: names.usage(sinceMinute(showUsage(usage).Items, firstMinute(ctx, &b))),
 	}}, nil
 }

@@ -26,6 +26,8 @@ type Figures interface {
 	RecentMinutes(app string) []model.UsageRow
 	// RecentBuckets names, sorted, the buckets that an app used by that reading. The slice is shared.
 	RecentBuckets(app string) []string
+	// UsedBuckets are those that any app used in the running minute, and in the first seconds of one also in the one before.
+	UsedBuckets(ctx context.Context) (map[string]bool, error)
 	// SampleApp reads what an app used of buckets in the running minute, and in the first seconds of one also in the one
 	// before.
 	SampleApp(ctx context.Context, app string, buckets []string) (model.AppSample, error)
@@ -57,15 +59,18 @@ func (s *server) bucketLimitedKeys(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+	shown := LimitedKeys{Items: []LimitedKey{}}
 	minutes := in.Minutes
 	if first := firstMinute(ctx, &b); first > 0 { // an earlier bucket's keys are not shown to newcomers
-		minutes = int(min(int64(minutes), max(1, s.Now().Unix()/60-first+1)))
+		minutes = int(min(int64(minutes), s.Now().Unix()/60-first+1))
+	}
+	if minutes < 1 {
+		return &struct{ Body LimitedKeys }{shown}, nil
 	}
 	keys, err := s.Figures.LimitedKeys(ctx, b.Name, minutes, limitedKeysShown)
 	if err != nil {
 		return nil, s.redisSilent(ctx, err)
 	}
-	shown := LimitedKeys{Items: []LimitedKey{}}
 	for _, k := range keys {
 		text, escaped := showKey(k.Key)
 		shown.Items = append(shown.Items, LimitedKey{Key: text, Escaped: escaped, Limited: k.Limited, AtMostTooHigh: k.AtMostTooHigh})

@@ -95,6 +95,12 @@ type ChangeStore interface {
 	AuditHead(ctx context.Context) (audit.Head, error)
 	// AuditEntries reads up to limit rows behind number after, oldest first, with their hashes.
 	AuditEntries(ctx context.Context, q model.ChangeQuery, after int64, limit int) ([]audit.Entry, error)
+	// Checkpoints reads up to limit checkpoints of rows behind number after, oldest first.
+	Checkpoints(ctx context.Context, after int64, limit int) ([]audit.Checkpoint, error)
+	// LastCheckpoint is the newest one; false where there is none.
+	LastCheckpoint(ctx context.Context) (audit.Checkpoint, bool, error)
+	// DeploymentID is what checkpoints name this history by.
+	DeploymentID(ctx context.Context) (string, error)
 }
 
 // HistoryStore tells what buckets were, from their change rows, and brings it back.
@@ -167,8 +173,8 @@ type Pusher interface {
 type Live interface {
 	// State reads a bucket's definition and, where all callers share one state, the permits left in it.
 	State(ctx context.Context, b model.Bucket) (State, error)
-	// Usage reads what the SDKs reported in the last minutes, the running one included, with Redis's time.
-	Usage(ctx context.Context, bucket string, minutes int) (Usage, error)
+	// Usage reads what the SDKs reported in so many minutes up to LastMinute, that one included, with Redis's time.
+	Usage(ctx context.Context, bucket string, minutes int, until int64) (Usage, error)
 }
 
 // State is what Redis has of one bucket.

@@ -52,6 +52,7 @@ func (s *server) bucketRoutes(r *routes) {
 	post(r, "/buckets/{name}/restore", auth.BucketEdit, s.restoreBucket, "restoreBucket", "Bring a deleted bucket back under its name")
 	get(r, "/buckets/{name}/as-of", auth.BucketSee, s.bucketAsOf, "bucketAsOf", "What was in force at an instant, and who could change it")
 	get(r, "/deleted-buckets", auth.BucketSee, s.listDeleted, "listDeleted", "Deleted buckets that one may see: all of them, or those that one owned")
+	get(r, "/deleted-buckets/{name}", auth.BucketSee, s.getDeleted, "getDeleted", "A deleted bucket that one may see")
 	get(r, "/as-of", auth.AuditRead, s.bucketsAsOf, "bucketsAsOf", "All buckets that were in force at an instant")
 	get(r, "/buckets/{name}/sync", auth.BucketSee, s.bucketSync, "bucketSync", "Where a bucket's last edit has arrived: in Redis, and at each SDK instance")
 	get(r, "/buckets/{name}/usage", auth.BucketSee, s.bucketUsage, "bucketUsage", "Permits granted and limited per minute and app")
@@ -97,6 +98,7 @@ func (s *server) peopleRoutes(r *routes) {
 	del(r, "/users/{name}/sessions", auth.UserManage, s.endUserSessions, "endUserSessions", "End all sessions of a user")
 
 	get(r, "/tokens", auth.Self, s.listTokens, "listTokens", "List one's own API tokens, or everybody's")
+	get(r, "/tokens/{id}", auth.Self, s.getToken, "getToken", "One of one's own API tokens, or of everybody's")
 	post(r, "/tokens", auth.Self, s.createToken, "createToken", "Make an API token; the answer shows its secret this once", answers(http.StatusCreated))
 	del(r, "/tokens/{id}", auth.Self, s.revokeToken, "revokeToken", "Revoke an API token for good", answers(http.StatusNoContent))
 	get(r, "/service-accounts", auth.TokenManage, s.listServiceAccounts, "listServiceAccounts", "List the service accounts")
@@ -106,6 +108,8 @@ func (s *server) peopleRoutes(r *routes) {
 // auditRoutes are about the history, whom it is told to, and the system.
 func (s *server) auditRoutes(r *routes) {
 	get(r, "/changes", auth.AuditRead, s.listChanges, "listChanges", "The whole change log, newest first")
+	get(r, "/audit/chain", auth.AuditRead, s.auditChain, "auditChain", "Where the change log's chain of hashes stands, and its newest checkpoint")
+	streamed(r, "/audit/verify", auth.AuditRead, s.verifyChanges, "verifyChanges", "Verify the change log; each line tells how far it is, the last one has the report")
 	streamed(r, "/export/changes", auth.AuditExport, s.exportChanges, "exportChanges", "The change log as a file, oldest first")
 	streamed(r, "/export/buckets", auth.BucketSee, s.exportBuckets, "exportBuckets", "The buckets that one may see as a file")
 	get(r, "/webhooks", auth.WebhookManage, s.listWebhooks, "listWebhooks", "List the endpoints that changes are told to")

@@ -156,7 +156,7 @@ func (brokenLive) State(context.Context, model.Bucket) (api.State, error) {
 	return api.State{}, errors.New("dial tcp 10.1.2.3:6379: refused")
 }
 
-func (brokenLive) Usage(context.Context, string, int) (api.Usage, error) {
+func (brokenLive) Usage(context.Context, string, int, int64) (api.Usage, error) {
 	return api.Usage{}, errors.New("dial tcp 10.1.2.3:6379: refused")
 }
 

@@ -48,7 +48,7 @@ func TestRatesOfAnAppAddUpOverTheMinutes(t *testing.T) {
 			}
 		}
 		var tick appTick
-		w.rates(&s, present, &tick)
+		w.rates(&s, present, nil, &tick)
 		if tick.rated != (second > 0) {
 			t.Fatalf("second %d: rated %v", second, tick.rated)
 		}
@@ -64,6 +64,68 @@ func TestRatesOfAnAppAddUpOverTheMinutes(t *testing.T) {
 	}
 }
 
+// A bucket that begins to list the app, and one of very many that it begins to use, lose none of their first second; one of
+// which nobody knows what was used before counts from its first reading.
+func TestRatesOfBucketsThatComeToAnAppAddUpFromTheirFirstSecond(t *testing.T) {
+	for _, byIndex := range []bool{false, true} {
+		random := rand.New(rand.NewPCG(7, 8)) //nolint:gosec // a test
+		w := &appWatch{before: map[string]appCounts{}}
+		counts, told, want := map[usagePlace]model.Used{}, map[string]float64{}, map[string]float64{}
+		begin := time.Unix(60*1000+50, 750e6)
+		last := begin
+		for second := range 400 {
+			at := begin.Add(time.Duration(second) * time.Second)
+			s := model.AppSample{At: at, From: at.Unix() / 60}
+			if at.Unix()%60 < 15 {
+				s.From--
+			}
+			listed, asked := []string{"always", "idle", "now-and-then"}, []string{"always"}
+			if second%37 < 3 || second%60 == 13 {
+				asked = append(asked, "now-and-then")
+			}
+			if second >= 100 {
+				listed, asked = append(listed, "newcomer"), append(asked, "newcomer")
+			}
+			for _, name := range asked {
+				in := at.Unix() / 60
+				if at.Unix()%60 < 10 && random.IntN(2) == 0 {
+					in-- // reported late
+				}
+				more := 1 + random.Int64N(50)
+				place := usagePlace{in, name}
+				counts[place] = counts[place].Plus(model.Used{Granted: more})
+				if second > 0 {
+					want[name] += float64(more)
+				}
+			}
+			read, indexed := listed, map[string]bool(nil)
+			if byIndex {
+				read, indexed = nil, map[string]bool{}
+			}
+			for place, used := range counts {
+				if place.minute >= s.From {
+					s.Usage = append(s.Usage, model.UsageRow{Bucket: place.app, Minute: place.minute, Used: used})
+					if byIndex && !indexed[place.app] {
+						read, indexed[place.app] = append(read, place.app), true
+					}
+				}
+			}
+			w.list(listed)
+			var tick appTick
+			w.rates(&s, read, indexed, &tick)
+			for _, b := range tick.buckets {
+				told[b.name] += b.Granted * at.Sub(last).Seconds()
+			}
+			last = at
+		}
+		for name := range want {
+			if math.Abs(told[name]-want[name]) > 0.01 || want["newcomer"] == 0 || want["now-and-then"] == 0 {
+				t.Errorf("by the index: %v; %s: told %v, counted %v", byIndex, name, told[name], want[name])
+			}
+		}
+	}
+}
+
 // A count that Redis lost and began anew is no negative rate, and after a gap there is no rate at all.
 func TestRatesOfAnAppAreNeverNegative(t *testing.T) {
 	w := &appWatch{before: map[string]appCounts{}}
@@ -72,7 +134,7 @@ func TestRatesOfAnAppAreNeverNegative(t *testing.T) {
 		at = at.Add(time.Second)
 		var tick appTick
 		s := model.AppSample{At: at, From: 1000, Usage: []model.UsageRow{{Bucket: "a", Minute: 1000, Used: model.Used{Granted: granted}}}}
-		w.rates(&s, []string{"a"}, &tick)
+		w.rates(&s, []string{"a"}, nil, &tick)
 		return tick
 	}
 	var got []string

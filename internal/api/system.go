@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -34,7 +35,11 @@ func (s *server) readyz(c *gin.Context) {
 	}
 	if err := s.Health.Ready(ctx); err != nil {
 		s.log.WarnContext(ctx, "not ready", "request_id", callOf(ctx).requestID, "cause", err)
-		refuse(c, model.CodeUnavailable, "the database does not answer")
+		detail := "the database does not answer"
+		if e := (*model.Error)(nil); errors.As(err, &e) && e.Code == model.CodeUnavailable {
+			detail = e.Message
+		}
+		refuse(c, model.CodeUnavailable, detail)
 		return
 	}
 	c.JSON(http.StatusOK, gin.H{"status": "ok"})

@@ -82,6 +82,33 @@ func (s *server) listTokens(ctx context.Context, in *struct {
 	return listOf(page, func(t model.Token) Token { return showToken(&t, now) }), nil
 }
 
+// getToken finds one's own token; who may manage tokens finds anybody's.
+func (s *server) getToken(ctx context.Context, in *struct {
+	ID int64 `path:"id"`
+}) (*struct{ Body Token }, error) {
+	noToken := model.Errorf(model.CodeNotFound, "there is no such %s", "token")
+	if in.ID <= 0 {
+		return nil, noToken
+	}
+	page, err := s.Store.Tokens(ctx, model.TokenQuery{ID: in.ID, UserID: ownerOfTokens(ctx)})
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Items) == 0 {
+		return nil, noToken
+	}
+	return &struct{ Body Token }{showToken(&page.Items[0], s.Now())}, nil
+}
+
+// ownerOfTokens is the only user whose tokens the requester reaches; 0 = everybody's.
+func ownerOfTokens(ctx context.Context) int64 {
+	p := principalOf(ctx)
+	if p.Everywhere(auth.TokenManage) {
+		return 0
+	}
+	return p.UserID
+}
+
 func (s *server) createToken(ctx context.Context, in *struct{ Body TokenCreate }) (*struct{ Body TokenCreated }, error) {
 	p, body, now := principalOf(ctx), &in.Body, s.Now()
 	t := model.Token{
@@ -128,12 +155,7 @@ func (s *server) revokeToken(ctx context.Context, in *struct {
 	if err := model.ValidateOptionalReason(in.Reason); err != nil {
 		return nil, err
 	}
-	p := principalOf(ctx)
-	owner := p.UserID
-	if p.Everywhere(auth.TokenManage) {
-		owner = 0
-	}
-	return nil, s.Store.RevokeToken(ctx, in.ID, owner, originOf(ctx, in.Reason))
+	return nil, s.Store.RevokeToken(ctx, in.ID, ownerOfTokens(ctx), originOf(ctx, in.Reason))
 }
 
 func (s *server) listServiceAccounts(ctx context.Context, in *struct {

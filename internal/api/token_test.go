@@ -233,6 +233,14 @@ func TestTokensOfOthersAreTheAdminsAlone(t *testing.T) {
 			t.Errorf("root sees %v", all)
 		}
 		id := w.tokensOf(bob)[0].ID
+		for who, want := range map[string]int{bob: http.StatusOK, root: http.StatusOK, ann: http.StatusNotFound, aud: http.StatusNotFound} {
+			a := w.as(who).do("GET", fmt.Sprintf("%s/%d", tokens, id), nil).want(t, want)
+			var token api.Token
+			if a.into(t, &token); want == http.StatusOK && (token.Name != "his" || token.User != bob || token.ID != id) {
+				t.Errorf("%s finds %+v", who, token)
+			}
+		}
+		admin.do("GET", tokens+"/0", nil).problem(t, http.StatusNotFound)
 		w.as(ann).do("DELETE", fmt.Sprintf("%s/%d", tokens, id), nil).problem(t, http.StatusNotFound)
 		w.bearer(bobs).do("GET", mePath, nil).want(t, http.StatusOK)
 		admin.do("DELETE", fmt.Sprintf("%s/%d?reason=leaked", tokens, id), nil).want(t, http.StatusNoContent)

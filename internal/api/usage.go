@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
@@ -43,7 +44,8 @@ type BucketUsage struct {
 // UsageAsked says which time is asked for. It is exported because the binder of requests sees no other embedded struct.
 type UsageAsked struct {
 	Range   string `query:"range" enum:"5m,1h,24h,90d" doc:"instead of minutes; 90d is told in hours, which are kept in the database, the others in minutes"`
-	Minutes int    `query:"minutes" minimum:"1" maximum:"2880" default:"60" doc:"how far back, the running minute included; not with range"`
+	Minutes int    `query:"minutes" minimum:"1" maximum:"2880" default:"60" doc:"how far back, the last minute included; not with range"`
+	Until   int64  `query:"until" minimum:"0" doc:"the last minute, counted since 1970; without it the running one. Not with range 90d"`
 }
 
 func (in *UsageAsked) minutes() int {
@@ -62,28 +64,38 @@ func (s *server) bucketUsage(ctx context.Context, in *struct {
 		return nil, err
 	}
 	var usage BucketUsage
-	if in.Range == hoursRange {
+	switch {
+	case in.Range != hoursRange:
+		usage, err = s.minutesOf(ctx, &b, in.minutes(), in.Until)
+	case in.Until != 0:
+		err = invalidField("until", "must not be given with range 90d, which is told in hours")
+	default:
 		usage, err = s.hoursOf(ctx, &b)
-	} else {
-		usage, err = s.minutesOf(ctx, &b, in.minutes())
 	}
 	if err != nil {
 		return nil, err
 	}
-	first := firstMinute(ctx, &b)
-	usage.Items = slices.DeleteFunc(usage.Items, func(r UsageRow) bool { return r.Minute < first })
 	names, err := s.appNamesOf(ctx, &b)
-	usage.Items = names.usage(usage.Items)
+	usage.Items = names.usage(sinceMinute(usage.Items, firstMinute(ctx, &b)))
 	return &struct{ Body BucketUsage }{usage}, err
 }
 
+// LastMinute is the last minute that a reading of usage is of, until or the running one where that is 0 or yet to come.
+func LastMinute(now time.Time, until int64) int64 {
+	running := now.Unix() / 60
+	if until > 0 {
+		return min(until, running)
+	}
+	return running
+}
+
 // minutesOf are what Redis has, and what it had and lost.
-func (s *server) minutesOf(ctx context.Context, b *model.Bucket, minutes int) (BucketUsage, error) {
-	usage, err := s.Live.Usage(ctx, b.Name, minutes)
+func (s *server) minutesOf(ctx context.Context, b *model.Bucket, minutes int, until int64) (BucketUsage, error) {
+	usage, err := s.Live.Usage(ctx, b.Name, minutes, until)
 	if err != nil {
 		return BucketUsage{}, s.redisSilent(ctx, err)
 	}
-	last := usage.Now.Unix() / 60
+	last := LastMinute(usage.Now, until)
 	kept, err := s.Store.UsageMinutes(ctx, b.Name, last-int64(minutes)+1, last)
 	if err != nil {
 		return BucketUsage{}, err
@@ -95,7 +107,7 @@ func (s *server) minutesOf(ctx context.Context, b *model.Bucket, minutes int) (B
 
 // hoursOf are the kept hours; of the running one and the one before, Redis knows more.
 func (s *server) hoursOf(ctx context.Context, b *model.Bucket) (BucketUsage, error) {
-	usage, silent := s.Live.Usage(ctx, b.Name, 2*model.HourMinutes)
+	usage, silent := s.Live.Usage(ctx, b.Name, 2*model.HourMinutes, 0)
 	if silent != nil {
 		_ = s.redisSilent(ctx, silent) // for the log
 		usage = Usage{Now: s.Now()}
@@ -171,10 +183,15 @@ func showRow(r model.UsageRow) UsageRow {
 // firstMinute is the first one whose usage the principal may see: where the name was another bucket's before, that one's
 // usage is for those alone who may read the whole log.
 func firstMinute(ctx context.Context, b *model.Bucket) int64 {
-	if b.CreatedRevision <= 1 || principalOf(ctx).Everywhere(auth.AuditRead) {
+	if principalOf(ctx).Everywhere(auth.AuditRead) {
 		return 0
 	}
-	return (b.CreatedAt.Unix() + 59) / 60
+	return b.OwnFrom()
+}
+
+// sinceMinute leaves out what was used before a minute.
+func sinceMinute(rows []UsageRow, first int64) []UsageRow {
+	return slices.DeleteFunc(rows, func(r UsageRow) bool { return r.Minute < first })
 }
 
 // redisSilent is the answer when Redis could not be read; why is for the log.

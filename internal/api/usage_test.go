@@ -3,6 +3,8 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +44,8 @@ func (c *client) usage(path string) (u api.BucketUsage, granted int64) {
 	return u, granted
 }
 
+func minuteAt(minute int64) string { return strconv.FormatInt(minute, 10) }
+
 // Every range is told, and every one adds up to what was reported in it, also right after Redis lost the minutes.
 func TestUsageOfEveryRangeAddsUpToWhatWasReported(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
@@ -59,12 +63,22 @@ func TestUsageOfEveryRangeAddsUpToWhatWasReported(t *testing.T) {
 				t.Errorf("%q: %d granted, want %d: %+v", asked, granted, want, u)
 			}
 		}
+		for asked, want := range map[string]int64{"minutes=47&until=" + minuteAt(now-4): 100, "minutes=48&until=" + minuteAt(now-3): 110, "minutes=46&until=" + minuteAt(now-4): 0, "range=5m&until=" + minuteAt(now+9): 12, "range=1h&until=" + minuteAt(now-1400): 1000} {
+			if _, granted := c.usage("/buckets/" + theBucket + "/usage?" + asked); granted != want {
+				t.Errorf("%q: %d granted, want %d", asked, granted, want)
+			}
+		}
 		for asked, want := range map[string]int64{"?range=5m": 11, "": 111, "?range=24h": 1111, "?range=90d": 11111} {
 			if _, granted := c.usage("/apps/checkout/usage" + asked); granted != want {
 				t.Errorf("the app's %q: %d granted, want %d", asked, granted, want)
 			}
 		}
-		c.do("GET", bucketPath+"/usage?range=1y", nil).problem(t, http.StatusUnprocessableEntity)
+		for asked, field := range map[string]string{"range=1y": "range", "range=90d&until=7": "until", "until=-1": "until", "until=soon": "until", "minutes=2881": "minutes"} {
+			p := c.do("GET", bucketPath+"/usage?"+asked, nil).problem(t, http.StatusUnprocessableEntity)
+			if len(p.Errors) != 1 || !strings.HasSuffix(p.Errors[0].Field, field) {
+				t.Errorf("%q: refused for %+v, want %s", asked, p.Errors, field)
+			}
+		}
 	})
 }
 
@@ -120,6 +134,10 @@ func TestEarlierUsageOfANameIsHiddenFromNewcomers(t *testing.T) {
 	now := w.minute()
 	w.bucket("again", []string{"checkout"}, []string{bob})
 	w.report("again", "checkout", now-30, 5, 0)
+	for ago := range int64(5) {
+		w.report("again", "checkout", now-ago, 0, 7)
+	}
+	must(t, w.engine.ReportLimited(t.Context(), "i", []bucket.LimitedKeys{{Bucket: "again", Minute: now, Keys: []bucket.LimitedKey{{Key: "secret", Limited: 7}}}}))
 	w.rollUp()
 	_, err := w.store.DeleteBucket(t.Context(), "again", 1, byRoot)
 	must(t, err)
@@ -130,6 +148,18 @@ func TestEarlierUsageOfANameIsHiddenFromNewcomers(t *testing.T) {
 				t.Errorf("%s sees %d in %s, want %d", who, granted, asked, want)
 			}
 		}
+		var now api.BucketLive
+		w.as(who).do("GET", "/api/v1/buckets/again/live", nil).want(t, http.StatusOK).into(t, &now)
+		var keys api.LimitedKeys
+		w.as(who).do("GET", "/api/v1/buckets/again/limited-keys?minutes=5", nil).want(t, http.StatusOK).into(t, &keys)
+		if hidden := want == 0; (len(now.Usage) == 0) != hidden || (len(keys.Items) == 0) != hidden {
+			t.Errorf("%s sees now %+v and of keys %+v", who, now.Usage, keys.Items)
+		}
+	}
+	var o api.Overview
+	w.rollUp()
+	if w.as(bob).do("GET", "/api/v1/overview", nil).want(t, http.StatusOK).into(t, &o); o.RedisTimeUS == 0 || len(o.MostLimited) != 0 {
+		t.Errorf("the overview ranks a bucket by an earlier one's usage: %+v", o.MostLimited)
 	}
 }
 

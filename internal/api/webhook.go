@@ -57,8 +57,8 @@ type WebhookDetail struct {
 
 // WebhookAttempt is one attempt to tell an endpoint something.
 type WebhookAttempt struct {
-	Event    string    `json:"event" doc:"the id that the receiver got, the same at every repetition"`
-	ChangeID int64     `json:"change_id" doc:"0 for a test or a checkpoint"`
+	Event    string    `json:"event" doc:"the id that the receiver got"`
+	ChangeID int64     `json:"change_id" doc:"the first one that it was told of; 0 for a test or a checkpoint"`
 	At       time.Time `json:"at"`
 	TookMS   int64     `json:"took_ms"`
 	Status   int       `json:"status" doc:"of the answer; 0 = there was none"`

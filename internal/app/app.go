@@ -30,8 +30,9 @@ import (
 	"github.com/headgate/headgate/web"
 )
 
-// stopTimeout bounds how long requests in hand may take to finish at the end.
-const stopTimeout = 10 * time.Second
+// stopTimeout bounds how long requests in hand may take to finish at the end: a little more than the database has to
+// answer one, so that they hear of it.
+const stopTimeout = 11 * time.Second
 
 // App is one admin server.
 type App struct {
@@ -134,17 +135,23 @@ func openStore(ctx context.Context, cfg Config, log *slog.Logger, trace store.Tr
 		opened.SQLitePath = filepath.Join(cfg.DataDir, "headgate.db") // Validate saw that there is no DSN
 	}
 	s, err := store.Open(ctx, opened)
-	if model.CodeOf(err) == model.CodeInvalid {
-		return nil, fmt.Errorf("HEADGATE_MYSQL_DSN: %w", err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, ofDSN(err)
 	}
 	if err := s.Migrate(ctx); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// ofDSN names the setting where that is what is wrong.
+func ofDSN(err error) error {
+	var e *model.Error
+	if errors.As(err, &e) && e.Code == model.CodeInvalid {
+		return fmt.Errorf("HEADGATE_MYSQL_DSN: %s", e.Message)
+	}
+	return err
 }
 
 func (a *App) openRedis() error {
@@ -222,6 +229,7 @@ func (a *App) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { a.reconciler.Run(background) })
 	parts.Go(func() { a.warm(background) })
+	parts.Go(func() { a.checkRights(background) })
 	parts.Go(func() { a.sweepSessions(background) })
 	parts.Go(func() { a.people.KeepKeys(background) })
 	parts.Go(func() { a.webhooks.Run(background) })
@@ -261,6 +269,19 @@ func (a *App) Run(ctx context.Context) error {
 func (a *App) warm(ctx context.Context) {
 	if err := a.store.Warm(ctx); err != nil && ctx.Err() == nil {
 		a.log.Warn("the buckets could not be read ahead; the first list of them will", "error", err)
+	}
+}
+
+// checkRights tells once what the database user may not do, as after an update that brought a table: what needs it is
+// answered 503 until it is granted.
+func (a *App) checkRights(ctx context.Context) {
+	missing, err := a.store.MissingRights(ctx)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		a.log.Warn("the rights of the database user could not be looked at", "error", err)
+	case len(missing) > 0:
+		a.log.Error("the database user lacks rights; grant what docs/security.md lists", "missing", missing)
 	}
 }
 

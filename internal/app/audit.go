@@ -25,8 +25,12 @@ var auditSettings = []setting{
 // checkpointEvery is how often the chain is signed while it grows.
 const checkpointEvery = time.Minute
 
-// checkpointTimeout bounds one look at the chain, with the last one at the end of the server.
-const checkpointTimeout = 30 * time.Second
+// Bounds of one look at the chain, and of the last one at the end of the server: a database that hangs must not keep it
+// until whoever stops it loses patience. What was not signed the next checkpoint signs.
+const (
+	checkpointTimeout     = 30 * time.Second
+	lastCheckpointTimeout = 2 * time.Second
+)
 
 // chainKeeper signs where the history's chain stands. It also checks the rows that came since it last looked, so that
 // tampering with a running installation is in the log within a minute or so.
@@ -83,7 +87,7 @@ func (k *chainKeeper) run(ctx context.Context) {
 
 // closeChain writes what was counted and signs the chain's end.
 func (a *App) closeChain() {
-	ctx, cancel := context.WithTimeout(context.Background(), checkpointTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), lastCheckpointTimeout)
 	defer cancel()
 	a.recorder.Close(ctx)
 	a.chain.sign(ctx)

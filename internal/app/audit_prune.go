@@ -69,6 +69,9 @@ func PruneAudit(ctx context.Context, cfg Config, log *slog.Logger, o PruneOption
 		return plan.String(o), err
 	}
 	if !plan.unfinished {
+		if err := s.MayDeleteChanges(ctx); err != nil {
+			return "", fmt.Errorf("nothing was removed: %w", err)
+		}
 		if err := tellPrune(ctx, s, plan, o); err != nil {
 			return "", err
 		}

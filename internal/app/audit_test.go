@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/headgate/headgate/internal/audit"
 	"github.com/headgate/headgate/internal/model"
@@ -112,6 +115,81 @@ func TestServerUnderTheDocumentedRightsLeavesASignedHistory(t *testing.T) {
 	if c, _, err := s.LastCheckpoint(t.Context()); err != nil || c.Seq != report.Last {
 		t.Errorf("the last checkpoint is of row %d, the last row is %d; %v", c.Seq, report.Last, err)
 	}
+}
+
+// A database and a collector of traces that hang keep a server from ending no longer than is documented, requests in hand
+// that wait for the database included.
+func TestServerEndsInTimeWhileTheDatabaseHangs(t *testing.T) {
+	dsn, _ := history(t, nil)
+	where, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := testenv.Proxy(t, where.Addr)
+	where.Addr = proxy.Addr
+	redis, prefix := testenv.Redis(t)
+	cfg := Defaults()
+	cfg.Listen, cfg.MySQLDSN, cfg.RedisURL, cfg.RedisPrefix = "127.0.0.1:0", where.FormatDSN(), "redis://"+redis+"/0", prefix
+	cfg.AdminPassword = "a-password-of-some-length"
+	collector := hangingServer(t)
+	cfg.OTLPEndpoint = "http://" + collector
+	server, err := New(t.Context(), cfg, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	logins := make(chan struct{}, 10)
+	handler := server.server.Handler
+	server.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost { // others on this machine may try what was their port before
+			logins <- struct{}{}
+		}
+		handler.ServeHTTP(w, r)
+	})
+	stop := adminenv.Run(t, server)
+	for range 4 {
+		guess(t, server.URL()) // what is to be written at the end
+	}
+	for range 4 {
+		<-logins
+	}
+	proxy.LoseReplies(t)
+	inHand := make(chan int, 1)
+	visitor := adminenv.Visitor(t, server.URL(), nil)
+	go func() {
+		a, _ := visitor.Ask(t.Context(), http.MethodPost, "/auth/login", nil, adminenv.Credentials("somebody", "wrong"))
+		inHand <- a.Status
+	}()
+	<-logins
+	began := time.Now()
+	stop()
+	took := time.Since(began)
+	t.Logf("it took %v", took)
+	if took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if status := <-inHand; status != http.StatusServiceUnavailable {
+		t.Errorf("the request in hand was answered %d", status)
+	}
+}
+
+// hangingServer takes connections and never answers.
+func hangingServer(t *testing.T) (addr string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = conn.Close() })
+		}
+	}()
+	return listener.Addr().String()
 }
 
 // guess tries a wrong password.
@@ -270,23 +348,31 @@ func TestPruneRemovesOldHistoryAndSaysSo(t *testing.T) {
 	}
 }
 
-// A removal that was broken off, here after its row and some of the deletions, is finished by the next call.
-func TestPruneFinishesARemovalThatWasBrokenOff(t *testing.T) {
+// old is a history of 25 rows from 60 days ago, with a checkpoint of then; what is added to it is of now.
+func old(t *testing.T) (dsn string, s *store.Store, point audit.Checkpoint) {
+	t.Helper()
 	at := time.Now().Add(-60 * 24 * time.Hour)
-	dsn, s := history(t, func() time.Time { return at })
+	dsn, s = history(t, func() time.Time { return at })
 	add(t, s, 25)
 	k, _ := keeper(t, s)
-	point := must(k.signer.Sign(must(s.DeploymentID(t.Context()))(t), must(s.AuditHead(t.Context()))(t), at))(t)
+	point = must(k.signer.Sign(must(s.DeploymentID(t.Context()))(t), must(s.AuditHead(t.Context()))(t), at))(t)
 	must(s.AddCheckpoint(t.Context(), point))(t)
 	at = time.Now()
+	return dsn, s, point
+}
+
+// A removal that was broken off, here after its row and some of the deletions, is finished by the next call.
+func TestPruneFinishesARemovalThatWasBrokenOff(t *testing.T) {
+	dsn, s, point := old(t)
 	plan := prunePlan{from: 1, to: 25, point: point}
 	if err := tellPrune(t.Context(), s, plan, PruneOptions{OlderThan: PruneLeast}); err != nil {
 		t.Fatal(err)
 	}
 	must(s.DeleteChanges(t.Context(), 25, 10))(t)
 	cfg := Config{MySQLDSN: dsn}
-	if report := must(VerifyAudit(t.Context(), cfg, quiet(), VerifyOptions{}))(t); report.First != 11 {
-		t.Errorf("report %+v", report)
+	report := must(VerifyAudit(t.Context(), cfg, quiet(), VerifyOptions{}))(t)
+	if said := AuditSummary(report, VerifyOptions{}); report.First != 11 || !strings.Contains(said, "begun and not finished") {
+		t.Errorf("report %+v: %s", report, said)
 	}
 	if said := must(PruneAudit(t.Context(), cfg, quiet(), PruneOptions{OlderThan: 4000 * 24 * time.Hour}))(t); !strings.HasPrefix(said, "15 rows were removed") {
 		t.Error(said)

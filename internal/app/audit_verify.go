@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/headgate/headgate/internal/audit"
@@ -90,7 +91,7 @@ func verifyDatabase(ctx context.Context, cfg Config, log *slog.Logger, o VerifyO
 // chainID is the deployment's id, or "" for a user who may not read it: it stands beside the keys of logins.
 func chainID(ctx context.Context, s *store.Store) (string, error) {
 	id, err := s.DeploymentID(ctx)
-	if model.CodeOf(err) == model.CodeInternal {
+	if store.LacksRight(err) {
 		return "", nil
 	}
 	return id, err
@@ -184,7 +185,10 @@ func AuditSummary(r audit.Report, o VerifyOptions) string {
 	if r.Unchained > 0 {
 		say("Rows from before the chain began, which nothing protects: %d.", r.Unchained)
 	}
-	if r.PrunedTo > 0 {
+	switch {
+	case r.PrunedTo >= r.First && r.Gaps == 0 && r.Last > 0:
+		say("A removal of the rows up to %d by retention was begun and not finished; \"admin audit prune\" goes on with it.", r.PrunedTo)
+	case r.PrunedTo > 0:
 		say("Rows up to %d were removed by retention, and a row of the history with a signed checkpoint tells of it.", r.PrunedTo)
 	}
 	if r.Gaps > 0 {
@@ -198,6 +202,9 @@ func AuditSummary(r audit.Report, o VerifyOptions) string {
 	}
 	if len(r.Keys) > 0 && !r.KeysGiven {
 		say("They are signed by %s. Is that your key? Give the one that you know with --public-key.", strings.Join(r.Keys, ", "))
+	}
+	if o.Export == "" && r.Last > 0 && r.Checkpoints == 0 && r.OK() {
+		say("No checkpoint is in the database, which servers add to every minute: a chain that was made anew as a whole, its checkpoints removed, would not show.")
 	}
 	if len(o.Checkpoints) == 0 {
 		say("No checkpoint from outside was given: rows cut off at the end together with their checkpoints would not show.")
@@ -213,7 +220,7 @@ func summarizeRows(r audit.Report, say func(format string, args ...any)) {
 	case r.OK():
 		say("The history is as it was written: rows %d to %d, the last with the hash %s.", r.First, r.Last, r.Hash)
 		return
-	case r.Faults[0].Kind == audit.Unsigned || r.Faults[0].Kind == audit.Foreign:
+	case slices.Contains([]audit.Kind{audit.Unsigned, audit.Foreign, audit.Unvouched}, r.Faults[0].Kind):
 		say("The rows hold together, but checkpoints of them can't be relied on:")
 	default:
 		say("The history is NOT as it was written:")

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"github.com/headgate/headgate/internal/api"
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
+	"github.com/headgate/headgate/internal/store"
 )
 
 // Config is everything that the admin server can be told. docs/operations.md has the table of the variables.
@@ -205,7 +207,10 @@ func (c *Config) validateServers() error {
 	case c.RedisURL == "":
 		return errors.New("HEADGATE_MYSQL_DSN is set but HEADGATE_REDIS_URL is not, e.g. redis://127.0.0.1:6379/0")
 	}
-	_, broken := c.MySQLTLS.config("HEADGATE_MYSQL")
+	secured, broken := c.MySQLTLS.config("HEADGATE_MYSQL")
+	if broken == nil {
+		broken = ofDSN(store.CheckDSN(c.MySQLDSN, secured))
+	}
 	rdb, err := connectRedis(c)
 	if err != nil {
 		return errors.Join(broken, err)
@@ -213,8 +218,13 @@ func (c *Config) validateServers() error {
 	return errors.Join(broken, rdb.Close())
 }
 
+// address checks that something could listen there: a port may also have the name of a service.
 func address(name, value string) error {
-	if _, _, err := net.SplitHostPort(value); err != nil {
+	_, port, err := net.SplitHostPort(value)
+	if err == nil {
+		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
+	}
+	if err != nil {
 		return fmt.Errorf("%s must be host:port, such as 127.0.0.1:8080, not %q", name, value)
 	}
 	return nil

@@ -41,7 +41,11 @@ func CheckConfig(out io.Writer, embedded bool, environ []string, sources ...Sour
 	values := shown(&c)
 	for _, s := range settings {
 		value := values[s.name]
-		_, from, err := lookup(sources, s.name)
+		given, from, err := lookup(sources, s.name)
+		if err == nil && given != "" {
+			scratch := Defaults()
+			err = s.set(&scratch, given)
+		}
 		switch {
 		case err != nil:
 			from += " (broken)"

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +19,7 @@ type Source struct {
 // ConfigFileVariable names the file that settings may stand in.
 const ConfigFileVariable = "HEADGATE_CONFIG"
 
-// configFileBytes bounds the file; a real one has a few hundred.
+// configFileBytes bounds a file of settings, or of one; a real one has a few hundred.
 const configFileBytes = 1 << 20
 
 // Load overlays the defaults with settings from the sources, of which the first that has one counts. Each may also be
@@ -58,13 +57,41 @@ func lookup(sources []Source, name string) (value, from string, err error) {
 		case value != "":
 			return "", source.Name, fmt.Errorf("and %s_FILE are both set; keep one", name)
 		}
-		raw, err := os.ReadFile(file)
+		value, err := readValue(file)
 		if err != nil {
 			return "", source.Name, fmt.Errorf("can't be read from %s_FILE: %w", name, err)
 		}
-		return strings.TrimRight(string(raw), "\r\n"), source.Name + ", from " + file, nil
+		return value, source.Name + ", from " + file, nil
 	}
 	return "", "", nil
+}
+
+// readValue reads the file of one setting. An empty one is a fault: a secret that was never filled in must not count as a
+// setting that nobody made, or a CA that is missing would let the connection go without TLS.
+func readValue(path string) (string, error) {
+	raw, err := readBounded(path)
+	if err != nil {
+		return "", err
+	}
+	value := strings.TrimRight(raw, "\r\n")
+	if strings.TrimSpace(value) == "" {
+		return "", fmt.Errorf("%s is empty", path)
+	}
+	return value, nil
+}
+
+// readBounded refuses a file that is too large to be meant instead of reading a part of it.
+func readBounded(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(file, configFileBytes+1))
+	if err == nil && len(raw) > configFileBytes {
+		err = fmt.Errorf("%s is larger than %d MB", path, configFileBytes>>20)
+	}
+	return string(raw), err
 }
 
 // IsSetting tells whether a variable is a setting or the file of one.
@@ -75,26 +102,23 @@ func IsSetting(name string) bool {
 // ReadConfigFile reads settings from a file with a line NAME=VALUE for each, the form that systemd and compose read too:
 // empty lines and those that begin with # don't count, and a value may stand in quotes. Every fault names its line.
 func ReadConfigFile(path string) (Source, error) {
-	file, err := os.Open(path)
+	raw, err := readBounded(path)
 	if err != nil {
 		return Source{}, fmt.Errorf("%s can't be read: %w", ConfigFileVariable, err)
 	}
-	defer func() { _ = file.Close() }()
-	values, err := parseConfig(file)
+	values, err := parseConfig(raw)
 	if err != nil {
-		return Source{}, fmt.Errorf("%s:%w", path, err)
+		return Source{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return Source{Name: path, Get: func(name string) string { return values[name] }}, nil
 }
 
-// parseConfig returns the settings by name. An error begins with the number of its line.
-func parseConfig(r io.Reader) (map[string]string, error) {
+// parseConfig returns the settings by name. An error names its line.
+func parseConfig(text string) (map[string]string, error) {
 	values, lines := map[string]string{}, map[string]int{}
 	var faults []error
-	scanner := bufio.NewScanner(io.LimitReader(r, configFileBytes))
-	scanner.Buffer(nil, configFileBytes)
-	for n := 1; scanner.Scan(); n++ {
-		line := strings.TrimSpace(scanner.Text())
+	for n, line := range strings.Split(text, "\n") {
+		n, line = n+1, strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -106,13 +130,10 @@ func parseConfig(r io.Reader) (map[string]string, error) {
 			err = fmt.Errorf("%s is no setting", name)
 		}
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%d: %w", n, err))
+			faults = append(faults, fmt.Errorf("line %d: %w", n, err))
 			continue
 		}
 		values[name], lines[name] = value, n
-	}
-	if err := scanner.Err(); err != nil {
-		faults = append(faults, fmt.Errorf("%d: %w", 0, err))
 	}
 	return values, errors.Join(faults...)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,25 @@ func TestConfigFileFaultsAreAllNamedByLineWithoutValues(t *testing.T) {
 	}
 }
 
+// A secret's file that was never filled in is no setting that nobody made: without its CA a connection would go unsecured.
+func TestFilesOfSettingsThatAreEmptyOrHugeAreFaults(t *testing.T) {
+	for name, c := range map[string]struct{ content, says string }{
+		"empty":         {"", "is empty"},
+		"line ends":     {"\r\n\n", "is empty"},
+		"blanks":        {"  \n", "is empty"},
+		"far too large": {strings.Repeat("x", 1<<20+1), "is larger than 1 MB"},
+		"filled in":     {"hush-hush\n", ""},
+	} {
+		_, err := FromEnv(env(map[string]string{"HEADGATE_MYSQL_CA_FILE": configFile(t, c.content)}))
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), "HEADGATE_MYSQL_CA can't be read from HEADGATE_MYSQL_CA_FILE") || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: got %v, want %q", name, err, c.says)
+		}
+	}
+	if _, err := ReadConfigFile(configFile(t, "HEADGATE_DEMO=off\n"+strings.Repeat("#\n", 1<<19))); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("a file of which the end would not count: %v", err)
+	}
+}
+
 // The check shows every setting with where it comes from, hides each secret, and names all faults at once.
 func TestConfigCheckShowsEverythingButSecretsAndAllFaults(t *testing.T) {
 	secrets := map[string]string{
@@ -98,6 +118,46 @@ func TestConfigCheckShowsEverythingButSecretsAndAllFaults(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "HEADGATE_TEST_X") {
 		t.Errorf("a variable of the tests is a fault: %v", err)
+	}
+}
+
+// What the start would refuse is a fault already when the settings are checked, and without the password.
+func TestConfigCheckFindsWhatTheStartWouldRefuse(t *testing.T) {
+	const good, dsn = "127.0.0.1:8080", "hg:hush-hush@tcp(db:3306)/headgate"
+	for _, c := range []struct{ name, dsn, listen, says string }{
+		{"all well", dsn, good, ""},
+		{"a named port", dsn, "127.0.0.1:http", ""},
+		{"no DSN at all", "hush-hush", good, "HEADGATE_MYSQL_DSN: the MySQL DSN can't be read"},
+		{"a URL", "mysql://hg:hush-hush@db:3306/headgate", good, "HEADGATE_MYSQL_DSN: the MySQL DSN can't be read"},
+		{"a parenthesis left open", "hg:hush-hush@tcp(db:3306/headgate", good, "HEADGATE_MYSQL_DSN: the MySQL DSN can't be read"},
+		{"no database", "hg:hush-hush@tcp(db:3306)/", good, "HEADGATE_MYSQL_DSN: the MySQL DSN can't be read"},
+		{"an unknown kind of TLS", dsn + "?tls=perhaps", good, "HEADGATE_MYSQL_DSN: the MySQL DSN can't be read"},
+		{"a port beyond all", dsn, ":99999", "HEADGATE_LISTEN must be host:port"},
+		{"a port that is none", dsn, "127.0.0.1:no-such-service", "HEADGATE_LISTEN must be host:port"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			err := CheckConfig(&out, false, nil, source("environment", map[string]string{
+				"HEADGATE_MYSQL_DSN": c.dsn, "HEADGATE_REDIS_URL": "redis://redis:6379/0", "HEADGATE_LISTEN": c.listen,
+			}))
+			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+			if strings.Contains(out.String(), "hush") || err != nil && strings.Contains(err.Error(), "hush") {
+				t.Errorf("the password is shown: %v\n%s", err, out.String())
+			}
+		})
+	}
+}
+
+// A setting that can't be read is marked, since what is shown of it is not what was given.
+func TestConfigCheckMarksSettingsThatCannotBeRead(t *testing.T) {
+	var out bytes.Buffer
+	_ = CheckConfig(&out, true, nil, source("environment", map[string]string{"HEADGATE_DRAIN_DELAY": "5", "HEADGATE_DEMO": "off"}))
+	for setting, from := range map[string]string{"HEADGATE_DRAIN_DELAY": `environment \(broken\)`, "HEADGATE_DEMO": "environment"} {
+		if !regexp.MustCompile(`(?m)^` + setting + ` .*  ` + from + `$`).MatchString(out.String()) {
+			t.Errorf("%s is not shown as from %s:\n%s", setting, from, out.String())
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -45,26 +46,41 @@ type defBucket struct {
 	Apps           []string            `yaml:"apps,flow"`
 	Owners         []string            `yaml:"owners,flow"`
 	Algorithm      model.Algorithm     `yaml:"algorithm"`
-	MaxPermits     int64               `yaml:"max_permits"`
-	Rate           *int64              `yaml:"rate,omitempty"`
-	PeriodMS       *int64              `yaml:"period_ms"`
+	MaxPermits     whole               `yaml:"max_permits"`
+	Rate           *whole              `yaml:"rate,omitempty"`
+	PeriodMS       *whole              `yaml:"period_ms"`
 	Partition      model.Partition     `yaml:"partition"`
-	Shards         *int                `yaml:"shards"`
+	Shards         *whole              `yaml:"shards"`
 	Mode           model.Mode          `yaml:"mode"`
-	MaxWaitMS      *int64              `yaml:"max_wait_ms"`
+	MaxWaitMS      *whole              `yaml:"max_wait_ms"`
 	OnRedisFailure model.FailurePolicy `yaml:"on_redis_failure"`
 	AfterLoss      model.LossPolicy    `yaml:"after_loss"`
+}
+
+// whole is a number that is written as one: the YAML library would cut 2.5 to 2, and read 010 as 8.
+type whole int64
+
+var wholeNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (w *whole) UnmarshalYAML(n *yaml.Node) error {
+	if n.Tag != "!!int" && n.Tag != "!!float" || !wholeNumber.MatchString(n.Value) {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: must be a whole number, in digits alone", n.Line)}}
+	}
+	number, _ := strconv.ParseInt(n.Value, 10, 64) // one that is too large becomes the largest, for the validation to judge
+	*w = whole(number)
+	return nil
 }
 
 func defBucketOf(b *model.Bucket) defBucket {
 	f := b.Fields()
 	e := defBucket{
 		Name: b.Name, Description: f.Description, Labels: f.Labels, Apps: f.Apps, Owners: f.Owners, Algorithm: f.Algorithm,
-		MaxPermits: f.MaxPermits, PeriodMS: &f.PeriodMS, Partition: f.Partition, Shards: &f.Shards, Mode: f.Mode,
-		MaxWaitMS: &f.MaxWaitMS, OnRedisFailure: f.OnRedisFailure, AfterLoss: f.AfterLoss,
+		MaxPermits: whole(f.MaxPermits), PeriodMS: written(f.PeriodMS), Partition: f.Partition, Shards: written(int64(f.Shards)), Mode: f.Mode,
+		MaxWaitMS: written(f.MaxWaitMS), OnRedisFailure: f.OnRedisFailure, AfterLoss: f.AfterLoss,
 	}
 	if f.Algorithm == model.TokenBucket {
-		e.Rate = &f.Rate
+		e.Rate = written(f.Rate)
 	}
 	return e
 }
@@ -72,27 +88,30 @@ func defBucketOf(b *model.Bucket) defBucket {
 // definition fills in what was left out. What was written is kept as it is, for the validation to judge.
 func (e *defBucket) definition() (model.Definition, error) {
 	f := model.DefinitionFields{
-		Description: e.Description, Labels: e.Labels, Apps: e.Apps, Owners: e.Owners, Algorithm: e.Algorithm, MaxPermits: e.MaxPermits,
-		Rate: orElse(e.Rate, 0), PeriodMS: orElse(e.PeriodMS, e.Algorithm.DefaultPeriod().Milliseconds()), Partition: e.Partition,
-		Shards: orElse(e.Shards, 1), Mode: e.Mode, MaxWaitMS: orElse(e.MaxWaitMS, model.DefaultMaxWait.Milliseconds()),
+		Description: e.Description, Labels: e.Labels, Apps: e.Apps, Owners: e.Owners, Algorithm: e.Algorithm, MaxPermits: int64(e.MaxPermits),
+		Rate: e.Rate.or(0), PeriodMS: e.PeriodMS.or(e.Algorithm.DefaultPeriod().Milliseconds()), Partition: e.Partition,
+		Shards: int(e.Shards.or(1)), Mode: e.Mode, MaxWaitMS: e.MaxWaitMS.or(model.DefaultMaxWait.Milliseconds()),
 		OnRedisFailure: e.OnRedisFailure, AfterLoss: e.AfterLoss,
 	}
 	d := f.Definition()
 	d.SetDefaults()
 	if e.PeriodMS != nil { // an explicit 0 is no default
-		d.Period = model.Millis(*e.PeriodMS)
+		d.Period = model.Millis(int64(*e.PeriodMS))
 	}
 	if e.Shards != nil {
-		d.Shards = *e.Shards
+		d.Shards = int(*e.Shards)
 	}
 	return d, d.Validate()
 }
 
-func orElse[T any](p *T, otherwise T) T {
-	if p == nil {
+func written(n int64) *whole { return new(whole(n)) }
+
+// or is the number, or otherwise where none was written.
+func (w *whole) or(otherwise int64) int64 {
+	if w == nil {
 		return otherwise
 	}
-	return *p
+	return int64(*w)
 }
 
 // defs is a file that was read, with the line on which each of its parts stands.

@@ -24,7 +24,7 @@ func emptyWorld(t *testing.T) *defsWorld {
 	t.Helper()
 	w := &defsWorld{T: t, cfg: Defaults()}
 	w.cfg.MySQLDSN = testenv.MySQL(t)
-	s, err := openDatabase(t.Context(), w.cfg, quiet())
+	s, err := openStore(t.Context(), w.cfg, quiet(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestSampleDefinitionsSurviveTheRoundTrip(t *testing.T) {
 	w := emptyWorld(t)
 	other := Defaults()
 	other.MySQLDSN = testenv.MySQL(t)
-	s, err := openDatabase(t.Context(), other, quiet())
+	s, err := openStore(t.Context(), other, quiet(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,8 +241,10 @@ buckets:
 	if _, err := w.store.App(t.Context(), "fine"); model.CodeOf(err) != model.CodeNotFound {
 		t.Errorf("an app of the broken file is there: %v", err)
 	}
-	if _, err := w.try(small, ImportOptions{Reason: " "}); err == nil || !strings.Contains(err.Error(), "reason") {
-		t.Errorf("without a reason: %v", err)
+	for what, reason := range map[string]string{"without a reason": " ", "with one that is too long": strings.Repeat("x", 501)} {
+		if _, err := w.try(small, ImportOptions{Reason: reason}); err == nil || strings.Count(err.Error(), "reason must be") != 1 {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 	w.load(small, ImportOptions{})
 	_, err = w.try("format: headgate/v1\nbuckets:\n  - {name: partner-api, owners: [omar], apps: [checkout], max_permits: 1, rate: 1}\n", ImportOptions{Prune: true})
@@ -264,7 +266,13 @@ func TestBrokenDefinitionFilesAreRefusedByLine(t *testing.T) {
 		"an unknown field":       {bucket + "    max_permit: 5\n", "line 7: field max_permit not found"},
 		"a field twice":          {bucket + "    rate: 2\n", "line 7: mapping key \"rate\" already defined at line 6"},
 		"a bucket twice":         {bucket + "  - {name: a, owners: [o], max_permits: 1, rate: 1}\n", `line 7: buckets[1].name "a" is named twice`},
-		"a text for a number":    {strings.Replace(bucket, "max_permits: 1", "max_permits: many", 1), "line 5: does not belong here: !!str `many`"},
+		"a text for a number":    {strings.Replace(bucket, "max_permits: 1", "max_permits: many", 1), "line 5: must be a whole number, in digits alone"},
+		"a number as a text":     {strings.Replace(bucket, "max_permits: 1", "max_permits: '1'", 1), "line 5: must be a whole number, in digits alone"},
+		"a part of a permit":     {strings.Replace(bucket, "rate: 1", "rate: 2.5", 1), "line 6: must be a whole number, in digits alone"},
+		"an exponent":            {strings.Replace(bucket, "rate: 1", "rate: 1e3", 1), "line 6: must be a whole number, in digits alone"},
+		"what YAML takes for 8":  {strings.Replace(bucket, "max_permits: 1", "max_permits: 010", 1), "line 5: must be a whole number, in digits alone"},
+		"half a second":          {bucket + "    period_ms: 0.5\n", "line 7: must be a whole number, in digits alone"},
+		"beyond all numbers":     {strings.Replace(bucket, "max_permits: 1", "max_permits: 99999999999999999999", 1), "line 5: buckets[0].max_permits must be 1..1,000,000,000"},
 		"out of bounds":          {strings.Replace(bucket, "max_permits: 1", "max_permits: 0", 1), "line 5: buckets[0].max_permits must be 1..1,000,000,000"},
 		"a period of nothing":    {bucket + "    period_ms: 0\n", "line 7: buckets[0].period_ms must be"},
 		"a period that wraps":    {bucket + "    period_ms: 18446744073709551\n", "line 7: buckets[0].period_ms must be"},

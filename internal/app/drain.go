@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -33,6 +34,7 @@ func (a *App) leave(ctx context.Context, served <-chan error) error {
 	err := a.server.Shutdown(drain)
 	if err != nil {
 		_ = a.server.Close() // nobody may still write when the database is closed
+		err = fmt.Errorf("requests in hand had no answer within %s and were broken off: %w", stopTimeout, err)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +28,7 @@ type ImportOptions struct {
 // within a second.
 func Import(ctx context.Context, cfg Config, log *slog.Logger, file io.Reader, o ImportOptions, out io.Writer) error {
 	signed := origin(o.Reason)
-	if err := errors.Join(model.ValidateReason(o.Reason), model.ValidateReason(signed.Reason)); err != nil {
+	if err := cmp.Or(model.ValidateReason(o.Reason), model.ValidateReason(signed.Reason)); err != nil {
 		return err
 	}
 	wanted, err := readDefs(file)

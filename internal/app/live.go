@@ -27,12 +27,12 @@ func (l live) State(ctx context.Context, b model.Bucket) (api.State, error) {
 	return api.State{Present: seen[0].Present, Revision: seen[0].Revision, Permits: seen[0].Permits, Held: seen[0].Held, Now: now}, err
 }
 
-func (l live) Usage(ctx context.Context, name string, minutes int) (api.Usage, error) {
+func (l live) Usage(ctx context.Context, name string, minutes int, until int64) (api.Usage, error) {
 	now, err := l.engine.Time(ctx)
 	if err != nil {
 		return api.Usage{}, err
 	}
-	last := now.Unix() / 60
+	last := api.LastMinute(now, until)
 	rows, err := l.engine.ReadUsage(ctx, name, last-int64(minutes)+1, last)
 	if err != nil {
 		return api.Usage{}, err

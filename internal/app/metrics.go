@@ -28,7 +28,7 @@ func (a *App) reading(ctx context.Context) telemetry.Reading {
 		}
 	})
 	parts.Go(func() { r.Audit = a.readAudit(ctx) })
-	r.Sync = a.readSync()
+	r.Sync, r.UsagePassedOver = a.readSync(), a.roller.PassedOver()
 	parts.Wait()
 	return r
 }

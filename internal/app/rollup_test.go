@@ -52,8 +52,8 @@ func get(t *testing.T, c *http.Client, url string) *http.Response {
 	return answer
 }
 
-// makeCharted makes the app checkout and the bucket charted.
-func makeCharted(t *testing.T, s *store.Store) {
+// ofCheckout makes the app checkout, and tells the definition of a bucket of it and who makes one.
+func ofCheckout(t *testing.T, s *store.Store) (model.Definition, model.Origin) {
 	t.Helper()
 	by := model.Origin{Actor: "admin", Reason: "a test"}
 	if _, err := s.CreateApp(t.Context(), model.App{Name: "checkout"}, by); err != nil {
@@ -61,6 +61,13 @@ func makeCharted(t *testing.T, s *store.Store) {
 	}
 	d := model.Definition{Apps: []string{"checkout"}, Owners: []string{"admin"}, MaxPermits: 50, Rate: 20}
 	d.SetDefaults()
+	return d, by
+}
+
+// makeCharted makes the app checkout and the bucket charted.
+func makeCharted(t *testing.T, s *store.Store) {
+	t.Helper()
+	d, by := ofCheckout(t, s)
 	if _, err := s.CreateBucket(t.Context(), "charted", d, by); err != nil {
 		t.Fatal(err)
 	}

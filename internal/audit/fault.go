@@ -15,6 +15,7 @@ const (
 	Rewritten Kind = "rewritten" // the chain holds together but is not the one that a checkpoint tells of
 	Unsigned  Kind = "signature" // a checkpoint is not signed by the key that it should be signed by
 	Foreign   Kind = "foreign"   // a checkpoint is of another deployment
+	Unvouched Kind = "unsigned"  // a key is expected to have signed checkpoints, and there is none
 	BadHead   Kind = "head"      // the chain's head does not fit its rows
 )
 

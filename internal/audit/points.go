@@ -154,7 +154,12 @@ func foreign(seq int64, chain string) *Fault {
 	return faultAt(Foreign, seq, "the checkpoint of row %d is of another deployment, %s", seq, chain)
 }
 
-func (p *points) keysSeen() []string { return slices.Sorted(maps.Keys(p.keys)) }
+// keysSeen are the keys in their order: an empty list, not null, where there are none.
+func (p *points) keysSeen() []string {
+	keys := slices.AppendSeq(make([]string, 0, len(p.keys)), maps.Keys(p.keys))
+	slices.Sort(keys)
+	return keys
+}
 
 func rowsText(from, to int64) string {
 	if from >= to {

@@ -26,8 +26,8 @@ const (
 // Progress is told how many rows were read, and how many there were at the beginning.
 type Progress func(rows, of int64)
 
-// VerifySource verifies a history in a database with the checkpoints that it keeps and those that are given. The error
-// is the source's; what is wrong with the history stands in the report.
+// VerifySource verifies a history in a database with the checkpoints that it keeps and those that are given. Who expects
+// keys is told when nothing is signed. The error is the source's; what is wrong with the history stands in the report.
 func VerifySource(ctx context.Context, from Source, expect Expect, given []Checkpoint, progress Progress) (Report, error) {
 	start, err := from.AuditHead(ctx)
 	if err != nil {
@@ -52,7 +52,12 @@ func VerifySource(ctx context.Context, from Source, expect Expect, given []Check
 	if err := r.rows(ctx, head.Seq); err != nil {
 		return Report{}, err
 	}
-	return r.v.Finish(&head), nil
+	report := r.v.Finish(&head)
+	if len(expect.Keys) > 0 && report.OK() && report.Last > 0 && report.Checkpoints == 0 {
+		report.Faults = append(report.Faults, *faultOver(Unvouched, report.First, report.Last,
+			"no checkpoint is there, so nothing shows that your key signed these rows: all were removed, or no server with the key has run for a minute yet"))
+	}
+	return report, nil
 }
 
 // reading is one verification of a source.

@@ -35,6 +35,9 @@ func (e *Engine) DefinitionKeys(name string, shards int) []string {
 // UsageKey is the key of a minute of usage.
 func (e *Engine) UsageKey(name string, minute int64) string { return e.keys.usage(name, minute) }
 
+// LimitedKey is the key of a minute of what was limited most.
+func (e *Engine) LimitedKey(name string, minute int64) string { return e.keys.limited(name, minute) }
+
 // UsedKey is the key of the index of a minute.
 func (e *Engine) UsedKey(minute int64) string { return e.keys.used(minute) }
 

@@ -206,6 +206,46 @@ func TestStrangeUsageFieldsHideNoOthers(t *testing.T) {
 	})
 }
 
+// TestKeysThatHoldNoUsageHideNoOthers: whoever may write keys can put a value of another kind where usage stands.
+func TestKeysThatHoldNoUsageHideNoOthers(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		const minute = 29_000_000
+		of := func(name string) bucket.Usage {
+			return bucket.Usage{Bucket: name, App: "a", Minute: minute, Granted: 5}
+		}
+		check(t, e.ReportUsage(t.Context(), []bucket.Usage{of("b"), of("d")}))
+		check(t, e.ReportLimited(t.Context(), "c1", []bucket.LimitedKeys{{Bucket: "b", Minute: minute, Keys: []bucket.LimitedKey{{Key: "k", Limited: 3}}}}))
+		check(t, e.rdb.Set(t.Context(), e.UsageKey("c", minute), "no usage", 0).Err())
+		check(t, e.rdb.Set(t.Context(), e.UsageKey("b", minute+1), "no usage", 0).Err())
+		check(t, e.rdb.RPush(t.Context(), e.LimitedKey("b", minute+1), "no keys").Err())
+		want := []bucket.Usage{of("b"), of("d")}
+
+		got, strange, err := e.ReadUsages(t.Context(), []string{"b", "c", "d"}, minute, minute+1)
+		check(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("of all apps:\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{e.UsageKey("b", minute+1), e.UsageKey("c", minute)}, strange); diff != "" {
+			t.Errorf("passed over:\n%s", diff)
+		}
+		got, err = e.ReadAppUsages(t.Context(), "a", []string{"b", "c", "d"}, minute, minute+1)
+		check(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("of one app:\n%s", diff)
+		}
+		got, err = e.ReadUsage(t.Context(), "b", minute, minute+1)
+		check(t, err)
+		if diff := cmp.Diff(want[:1], got); diff != "" {
+			t.Errorf("of one bucket:\n%s", diff)
+		}
+		keys, err := e.ReadLimited(t.Context(), "b", minute, minute+1)
+		check(t, err)
+		if diff := cmp.Diff([]bucket.LimitedKey{{Key: "k", Limited: 3}}, keys); diff != "" {
+			t.Errorf("limited keys:\n%s", diff)
+		}
+	})
+}
+
 // TestHealthTellsWhatMatters: version and eviction policy of a real server; an embedded one just answers.
 func TestHealthTellsWhatMatters(t *testing.T) {
 	server := testenv.OwnRedis(t)

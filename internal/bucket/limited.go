@@ -81,11 +81,12 @@ func (e *Engine) ReadLimited(ctx context.Context, name string, from, to int64) (
 	for m := from; m <= to; m++ {
 		minutes = append(minutes, pipe.HVals(ctx, e.keys.limited(name, m)))
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, wrap(err, "read the limited keys of", name)
-	}
+	_, _ = pipe.Exec(ctx) // each has its error
 	sums := map[string]LimitedKey{}
 	for _, cmd := range minutes {
+		if err := cmd.Err(); err != nil && !wrongType(err) {
+			return nil, wrap(err, "read the limited keys of", name)
+		}
 		for _, text := range cmd.Val() {
 			if one := map[string]LimitedKey{}; addLimited(one, text) == nil {
 				for key, k := range one {

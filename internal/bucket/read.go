@@ -41,6 +41,24 @@ func (e *Engine) Read(ctx context.Context, names ...string) ([]Installed, error)
 	return found, e.readShards(ctx, found)
 }
 
+// ReadReadable is Read, in which a key that is no definition at all costs the others nothing: it is told as absent. The list
+// is halved until such a key stands alone.
+func (e *Engine) ReadReadable(ctx context.Context, names ...string) ([]Installed, error) {
+	found, err := e.Read(ctx, names...)
+	switch {
+	case !wrongType(err):
+		return found, err
+	case len(names) == 1:
+		return []Installed{{}}, nil
+	}
+	first, err := e.ReadReadable(ctx, names[:len(names)/2]...)
+	if err != nil {
+		return nil, err
+	}
+	second, err := e.ReadReadable(ctx, names[len(names)/2:]...)
+	return append(first, second...), err
+}
+
 func (e *Engine) readHashes(ctx context.Context, keys []string) ([]map[string]string, error) {
 	pipe := e.rdb.Pipeline()
 	cmds := make([]*redis.MapStringStringCmd, len(keys))

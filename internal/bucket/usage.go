@@ -70,7 +70,8 @@ func (e *Engine) ReportUsage(ctx context.Context, usage []Usage) error {
 }
 
 // ReadUsage returns the usage of a bucket from minute from to minute to, both included, ordered by minute and app.
-// Minutes without usage have no rows. At most MinutesBound minutes may be asked for.
+// Minutes without usage have no rows, and neither have keys that hold something else. At most MinutesBound minutes may be
+// asked for.
 func (e *Engine) ReadUsage(ctx context.Context, name string, from, to int64) ([]Usage, error) {
 	if !validName(name) {
 		return nil, invalid("name", nameRule)
@@ -83,11 +84,12 @@ func (e *Engine) ReadUsage(ctx context.Context, name string, from, to int64) ([]
 	for m := from; m <= to; m++ {
 		minutes = append(minutes, pipe.HGetAll(ctx, e.keys.usage(name, m)))
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, wrap(err, "read the usage of", name)
-	}
+	_, _ = pipe.Exec(ctx) // each has its error
 	var all []Usage
 	for i, cmd := range minutes {
+		if err := cmd.Err(); err != nil && !wrongType(err) {
+			return nil, wrap(err, "read the usage of", name)
+		}
 		all = append(all, usageOf(name, from+int64(i), cmd.Val())...)
 	}
 	return all, nil

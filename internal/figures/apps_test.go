@@ -33,8 +33,14 @@ func TestWhatAnAppUsesIsReadByBucket(t *testing.T) {
 	if got := reader.RecentBuckets("checkout"); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("after one more was used: %v", got)
 	}
+	w.report("long-ago", "checkout", 3, 1, 0)
 	sample, err := reader.SampleApp(t.Context(), "checkout", []string{"b", "a", "ghost"})
 	w.ok(err)
+	used, err := reader.UsedBuckets(t.Context())
+	w.ok(err)
+	if sample.At.Unix()/60 == w.now && (len(used) != 2 || !used["a"] || !used["b"]) {
+		t.Errorf("used by anybody are %v", used)
+	}
 	sums := map[string]model.Used{}
 	for _, row := range sample.Usage {
 		sums[row.Bucket] = sums[row.Bucket].Plus(row.Used)

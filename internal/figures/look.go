@@ -11,9 +11,10 @@ import (
 const anyApp = "headgate-console"
 
 // Look reads what Redis has of buckets, in the order of names, without taking anything: their definitions, and what is
-// left where all callers share one state. It takes two round trips (more for sharded ones). Usage is left out.
+// left where all callers share one state. It takes two round trips (more for sharded ones). Usage is left out. A bucket
+// whose key holds no definition in Redis is told as absent.
 func Look(ctx context.Context, e *bucket.Engine, names ...string) ([]model.Sample, error) {
-	installed, err := e.Read(ctx, names...)
+	installed, err := e.ReadReadable(ctx, names...)
 	if err != nil {
 		return nil, err
 	}

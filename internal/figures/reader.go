@@ -27,7 +27,7 @@ func (r Reader) Sample(ctx context.Context, names []string) ([]model.Sample, tim
 		return nil, now, err
 	}
 	minute := now.Unix() / 60
-	usage, err := r.Engine.ReadUsages(ctx, names, minute-1, minute)
+	usage, _, err := r.Engine.ReadUsages(ctx, names, minute-1, minute)
 	if err != nil {
 		return nil, now, err
 	}
@@ -53,14 +53,35 @@ func (r Reader) SampleApp(ctx context.Context, app string, buckets []string) (mo
 	if err != nil {
 		return model.AppSample{}, err
 	}
-	minute := now.Unix() / 60
-	sample := model.AppSample{At: now, From: minute}
-	if now.Unix()%60 < lateFor {
-		sample.From--
-	}
-	usage, err := r.Engine.ReadAppUsages(ctx, app, buckets, sample.From, minute)
+	from, minute := lately(now)
+	sample := model.AppSample{At: now, From: from}
+	usage, err := r.Engine.ReadAppUsages(ctx, app, buckets, from, minute)
 	sample.Usage = rowsOf(usage)
 	return sample, err
+}
+
+// UsedBuckets are the buckets of which any app used something in the minutes that SampleApp reads, as far as its SDK says so.
+func (r Reader) UsedBuckets(ctx context.Context) (map[string]bool, error) {
+	now, err := r.Engine.Time(ctx)
+	if err != nil {
+		return nil, err
+	}
+	from, minute := lately(now)
+	names, err := r.Engine.UsedNames(ctx, from, minute)
+	used := make(map[string]bool, len(names))
+	for _, name := range names {
+		used[name] = true
+	}
+	return used, err
+}
+
+// lately are the running minute, and in its first seconds the one before, to which something may still be added.
+func lately(now time.Time) (from, to int64) {
+	to = now.Unix() / 60
+	if now.Unix()%60 < lateFor {
+		return to - 1, to
+	}
+	return to, to
 }
 
 // LimitedKeys tells which keys of a bucket were limited most in the last minutes, 1..60, the running one included; at most
@@ -101,8 +122,8 @@ func (r Reader) Instances(ctx context.Context, name string) ([]model.Instance, e
 }
 
 // Recent sums up the last five minutes of every bucket that was used, as of the last reading: those that were limited most
-// first, then those nearest to their capacity. at is the Redis time of that reading. Of a reading that is over a minute old
-// nothing is told, and at is zero.
+// first, then those nearest to their capacity. What was used of an earlier bucket of the same name is left out. at is the
+// Redis time of that reading. Of a reading that is over a minute old nothing is told, and at is zero.
 func (r Reader) Recent() (recent []model.RecentUsage, at time.Time) {
 	if r.Roller == nil {
 		return nil, time.Time{}
@@ -117,10 +138,17 @@ func (r *Roller) summary() ([]model.RecentUsage, time.Time) {
 	if time.Since(r.read) > presentFor {
 		return nil, time.Time{}
 	}
+	ownFrom := map[string]int64{}
+	shared := map[string]bool{}
+	capacity := map[string]float64{}
+	for i := range r.buckets {
+		b := &r.buckets[i]
+		ownFrom[b.Name], shared[b.Name], capacity[b.Name] = b.OwnFrom(), b.Partition == model.PartitionShared, b.Capacity()
+	}
 	sums := map[string]*model.RecentUsage{}
 	granted := map[minuteKey]int64{} // of the whole minutes, with minute 0, by what shares a capacity
 	for key, used := range r.recent {
-		if key.minute > r.now || key.minute <= r.now-recentMinutes {
+		if key.minute > r.now || key.minute <= r.now-recentMinutes || key.minute < ownFrom[key.bucket] {
 			continue
 		}
 		if sums[key.bucket] == nil {
@@ -135,12 +163,6 @@ func (r *Roller) summary() ([]model.RecentUsage, time.Time) {
 		}
 	}
 	most := map[string]int64{}
-	shared := map[string]bool{}
-	capacity := map[string]float64{}
-	for i := range r.buckets {
-		b := &r.buckets[i]
-		shared[b.Name], capacity[b.Name] = b.Partition == model.PartitionShared, b.Capacity()
-	}
 	for key, n := range granted {
 		if (key.app == "") == shared[key.bucket] {
 			most[key.bucket] = max(most[key.bucket], n)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/headgate/headgate/internal/bucket"
@@ -71,6 +72,9 @@ type Roller struct {
 	usedBy  map[string][]string // the buckets of each app in recent; nil: to be gathered
 
 	walk *walk // under way; used by Run alone
+
+	passedOver atomic.Int64
+	told       time.Time // when it was logged last that keys are passed over; used by Run alone
 }
 
 type minuteKey struct {
@@ -162,10 +166,11 @@ func (r *Roller) Read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := r.Engine.ReadUsages(ctx, used, from, minute)
+	rows, strange, err := r.Engine.ReadUsages(ctx, used, from, minute)
 	if err != nil {
 		return err
 	}
+	r.passOver(strange)
 	buckets, err := r.Store.UsageBuckets(ctx, r.withRecent(used), time.Now().Add(-deletedGrace))
 	if err != nil {
 		return err
@@ -200,6 +205,25 @@ func (r *Roller) withRecent(names []string) []string {
 	}
 	return slices.Sorted(maps.Keys(set))
 }
+
+// toldEvery is how often it is logged that keys are passed over.
+const toldEvery = 10 * time.Minute
+
+// passOver counts and tells of keys at the places of usage that hold something else. Whoever may write keys can make them,
+// by mistake or not, and they stay until somebody removes them or they expire.
+func (r *Roller) passOver(strange []string) {
+	if len(strange) == 0 {
+		return
+	}
+	r.passedOver.Add(int64(len(strange)))
+	if time.Since(r.told) >= toldEvery {
+		r.told = time.Now()
+		r.Log.Warn("keys of usage in Redis hold something else and are passed over; remove them", "keys", len(strange), "one", strange[0])
+	}
+}
+
+// PassedOver is how many readings of keys were passed over since the start, since they hold no usage.
+func (r *Roller) PassedOver() int64 { return r.passedOver.Load() }
 
 // note takes a reading into memory.
 func (r *Roller) note(row bucket.Usage) {

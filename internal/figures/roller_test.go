@@ -133,6 +133,32 @@ func TestADeletedBucketKeepsItsHours(t *testing.T) {
 	w.wantKept("a", 8, 0)
 }
 
+// A bucket that was made anew under an old name is ranked by what was used since; the hours keep all.
+func TestABucketMadeAnewIsRankedByItsOwnUsage(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.store.DeleteBucket(t.Context(), "a", 1, byRoot)
+	w.ok(err)
+	w.bucket("a", nil)
+	w.exec(fmt.Sprintf("UPDATE buckets SET created_at = FROM_UNIXTIME(%d) WHERE name = 'a'", (w.now-3)*60+30))
+	for ago := range int64(5) {
+		w.report("a", "checkout", ago, 1, 0)
+		w.report("b", "checkout", ago, 1, 0)
+	}
+	w.report("a", "mobile", 3, 0, 1000) // in the minute in which the name went over
+	w.report("a", "mobile", 2, 60, 0)
+	r := w.roller(w.store)
+	w.roll(r)
+	recent, at := figures.Reader{Engine: w.engine, Roller: r}.Recent()
+	own := map[string]model.Used{}
+	for _, bucket := range recent {
+		own[bucket.Bucket] = bucket.Used
+	}
+	if at.IsZero() || own["a"] != (model.Used{Granted: 63}) || own["b"] != (model.Used{Granted: 5}) {
+		t.Errorf("ranked by %+v", own)
+	}
+	w.wantKept("a", 65, 1000)
+}
+
 // While Redis is away nothing is lost, and rolling up goes on by itself when it is back. What the SDK counted meanwhile is
 // in the hours: the figures add up to its own.
 func TestHoursAddUpToWhatTheSDKReportedThroughAnOutage(t *testing.T) {

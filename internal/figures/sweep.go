@@ -107,10 +107,11 @@ func (r *Roller) sweepSpan(ctx context.Context, s span) error {
 
 // merge saves what Redis has of some buckets.
 func (r *Roller) merge(ctx context.Context, names []string, s span) error {
-	rows, err := r.Engine.ReadUsages(ctx, names, s.from, s.to)
+	rows, strange, err := r.Engine.ReadUsages(ctx, names, s.from, s.to)
 	if err != nil {
 		return err
 	}
+	r.passOver(strange)
 	return r.Store.MergeUsage(ctx, rowsOf(rows))
 }
 

@@ -79,6 +79,15 @@ type Bucket struct {
 	Sync SyncState
 }
 
+// OwnFrom is the first minute, since 1970, whose usage is this bucket's alone; 0 where its name was no other's before. Redis
+// counts by name, so the minute in which the name went over holds what was used of both.
+func (b *Bucket) OwnFrom() int64 {
+	if b.CreatedRevision <= 1 {
+		return 0
+	}
+	return b.CreatedAt.Add(time.Minute-time.Nanosecond).Unix() / 60
+}
+
 // SyncState tells how far Redis has followed MySQL for one bucket.
 type SyncState struct {
 	InstalledRevision int64  // the newest revision that Redis is known to have; 0 = none yet

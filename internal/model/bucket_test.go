@@ -199,3 +199,17 @@ func FuzzDefinition(f *testing.F) {
 		}
 	})
 }
+
+// Redis counts by name and minute, so the minute in which a name went over is not the new bucket's own.
+func TestABucketsOwnUsageBeginsWithItsFirstWholeMinute(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for after, want := range map[time.Duration]int64{0: 0, time.Microsecond: 1, 30 * time.Second: 1, time.Minute: 1, time.Minute + time.Microsecond: 2} {
+		again := model.Bucket{CreatedRevision: 3, CreatedAt: noon.Add(after)}
+		if got := again.OwnFrom() - noon.Unix()/60; got != want {
+			t.Errorf("made %v after noon: its own from minute %d on, want %d", after, got, want)
+		}
+	}
+	if first := (&model.Bucket{CreatedRevision: 1, CreatedAt: noon}).OwnFrom(); first != 0 {
+		t.Errorf("a name that was no other's: from %d on", first)
+	}
+}

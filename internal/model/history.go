@@ -47,6 +47,7 @@ type DeletedBucket struct {
 // DeletedQuery says which deleted buckets to list, by name. Zero fields filter nothing.
 type DeletedQuery struct {
 	Viewer string // user name: only those that this user owned when they were deleted; "" = sees all
+	Name   string // only the one of this name
 	Search string // part of the name or the description, 0..200 characters
 	Cursor string
 	Limit  int // 1..200; 0 = 50

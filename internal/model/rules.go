@@ -73,6 +73,7 @@ var rules = []rule{
 	{"is_present", "is the present one", nil},
 	{"names_or_app", "must be 1..%d names with commas between, or app be given in its place", []string{"most"}},
 	{"app_or_names", "must not be given together with buckets: a stream is of one app or of some buckets", nil},
+	{"until_hours", "must not be given with range 90d, which is told in hours", nil},
 	{"export_format", "must be jsonl or csv", nil},
 	{"service_password", "can't be set: a service account has none", nil},
 	{"cursor", "is not one that this list gave out", nil},

@@ -128,6 +128,7 @@ func TokenJSON(t *Token) json.RawMessage {
 
 // TokenQuery says which tokens to list, newest first.
 type TokenQuery struct {
+	ID     int64 // only this one; 0 = all
 	UserID int64 // only those that act as this user; 0 = everybody's
 	Cursor string
 	Limit  int // 1..200; 0 = 50

@@ -53,8 +53,8 @@ type WebhookState struct {
 
 // WebhookAttempt is one attempt to tell an endpoint something.
 type WebhookAttempt struct {
-	Event  string // the id that the receiver gets, the same at every repetition
-	Change int64  // 0 = a test or a checkpoint
+	Event  string // the id that the receiver gets
+	Change int64  // the first one that it tells of; 0 = a test or a checkpoint
 	At     time.Time
 	Took   time.Duration
 	Status int    // of the answer; 0 = there was none

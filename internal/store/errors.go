@@ -42,6 +42,11 @@ func isDuplicate(err error) bool {
 	return mysqlNumber(err) == mysqlDuplicate || code == sqliteUnique || code == sqlitePrimaryKey
 }
 
+// isNoTable tells whether a statement named a table that is not there.
+func isNoTable(err error) bool {
+	return mysqlNumber(err) == mysqlNoTable || err != nil && strings.Contains(err.Error(), "no such table") // SQLite has no code for it
+}
+
 // isBusy tells whether another transaction was in the way, so that trying again from the start is right.
 func isBusy(err error) bool {
 	if errors.Is(err, errAgain) {
@@ -66,12 +71,18 @@ func isDown(err error) bool {
 	if errors.As(err, &network) {
 		return true
 	}
-	refusals := []uint16{mysqlTooManyConnections, mysqlDatabaseDenied, mysqlAccessDenied, mysqlNoDatabase, mysqlShutdown, mysqlReadOnly, mysqlInterrupted, mysqlReadOnlyTx, mysqlKilled}
+	refusals := []uint16{mysqlTooManyConnections, mysqlNoDatabase, mysqlShutdown, mysqlReadOnly, mysqlInterrupted, mysqlReadOnlyTx, mysqlKilled}
 	if slices.Contains(refusals, mysqlNumber(err)) {
 		return true
 	}
 	files := []int{sqliteNoMemory, sqliteReadOnly, sqliteInterrupt, sqliteIOError, sqliteCantOpen}
 	return slices.Contains(files, sqliteCode(err)&0xff)
+}
+
+// LacksRight tells whether the database server let its user in and refused what was asked for.
+func LacksRight(err error) bool {
+	rights := []uint16{mysqlDatabaseDenied, mysqlTableDenied, mysqlColumnDenied, mysqlRightDenied}
+	return slices.Contains(rights, mysqlNumber(err))
 }
 
 // isFull tells whether the database found no room for what it was to save. SQLite calls only one kind of that full: a
@@ -91,6 +102,12 @@ func translate(err error) error {
 		return ours
 	case isFull(err):
 		return full(err)
+	case mysqlNumber(err) == mysqlReadOnly || mysqlNumber(err) == mysqlReadOnlyTx:
+		return &model.Error{Code: model.CodeUnavailable, Message: "nothing was saved: the database takes no changes now; try again", Cause: err, RetryAfter: tryAgainAfter}
+	case LacksRight(err):
+		return denied("the server's database user lacks a right that this needs; its operator finds which in the log, and all of them in docs/security.md", err)
+	case mysqlNumber(err) == mysqlAccessDenied:
+		return denied("the database refuses the server's user; its operator must check the name and the password", err)
 	case isBusy(err) || isDown(err):
 		return unavailable(err)
 	default:
@@ -104,6 +121,12 @@ const tryAgainAfter = time.Second
 
 func unavailable(cause error) error {
 	return &model.Error{Code: model.CodeUnavailable, Message: "the database does not answer now; try again", Cause: cause, RetryAfter: tryAgainAfter}
+}
+
+// denied is no fault of ours, nor one that the caller can mend. What is granted counts without a restart, so asking again
+// is as good here as with a database that is away.
+func denied(message string, cause error) error {
+	return &model.Error{Code: model.CodeUnavailable, Message: message, Cause: cause, RetryAfter: tryAgainAfter}
 }
 
 // full says what to do next: asking again does not help before somebody has made room.

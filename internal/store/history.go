@@ -182,6 +182,9 @@ func (s *Store) DeletedBuckets(ctx context.Context, q model.DeletedQuery) (model
 			}
 			query = query.Where("EXISTS (SELECT 1 FROM bucket_owners WHERE bucket_owners.bucket_id = buckets.id AND bucket_owners.user_id = ?)", id)
 		}
+		if q.Name != "" {
+			query = query.Where("buckets.name = ?", q.Name)
+		}
 		var rows []bucketRow
 		query = contains(query, q.Search, "buckets.name", "buckets.description")
 		if err := orderOf(model.SortName).after(query, place, limit).Find(&rows).Error; err != nil {

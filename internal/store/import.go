@@ -153,6 +153,9 @@ func (in *importer) app(wanted *model.WantedApp) error {
 	if err := app.Validate(); err != nil {
 		return err
 	}
+	if kept, err := in.keepApp(wanted); kept || err != nil {
+		return err
+	}
 	row, err := appByName(forUpdate(in.DB), wanted.Name)
 	switch {
 	case model.CodeOf(err) == model.CodeNotFound:
@@ -182,6 +185,42 @@ func (in *importer) app(wanted *model.WantedApp) error {
 	after, err := loadApp(in.DB, row)
 	in.note(model.TargetApp, wanted.Name, model.ActionAppUpdate, row.Revision, model.AppJSON(&before), model.AppJSON(&after))
 	return err
+}
+
+// keepApp tells whether an app is as wanted already, and then only keeps others from changing it: an import may take
+// minutes, and whoever saves a bucket of the app meanwhile waits for a lock that is stronger.
+func (in *importer) keepApp(wanted *model.WantedApp) (bool, error) {
+	kept, err := appIsAs(in.DB, in.DB, wanted)
+	if err != nil || !kept {
+		return false, err
+	}
+	kept, err = appIsAs(in.DB, forShare(in.DB), wanted)
+	if err == nil && !kept {
+		err = errAgain // somebody changed it in between: a stronger lock on top of this one could lock two imports for ever
+	}
+	return kept, err
+}
+
+// appIsAs reads an app, its row by way of lock, and compares.
+func appIsAs(db, lock *gorm.DB, wanted *model.WantedApp) (bool, error) {
+	row, err := livingApp(lock, wanted.Name)
+	if model.CodeOf(err) == model.CodeNotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	app, err := loadApp(db, row)
+	if err != nil || app.Description != wanted.Description {
+		return false, err
+	}
+	given := slices.DeleteFunc(slices.Clone(app.Members), func(m model.Member) bool {
+		return m.Mapped && !slices.ContainsFunc(wanted.Members, func(w model.Member) bool { return w.User == m.User })
+	})
+	same := len(given) == len(wanted.Members) && !slices.ContainsFunc(wanted.Members, func(w model.Member) bool {
+		return !slices.ContainsFunc(given, func(m model.Member) bool { return m.User == w.User && m.Role == w.Role })
+	})
+	return same, nil
 }
 
 // members adds, changes and removes members that people give.

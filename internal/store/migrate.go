@@ -36,6 +36,9 @@ func (s *Store) Migrate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
 	defer cancel()
 	if err := s.migrateLocked(ctx); err != nil {
+		if LacksRight(err) {
+			return denied(`the database's schema can't be brought up to date by this user: run "admin migrate" as one that may change it, see docs/security.md`, err)
+		}
 		return &model.Error{Code: model.CodeOf(translate(err)), Message: "the database's schema can't be brought up to date", Cause: err}
 	}
 	return nil

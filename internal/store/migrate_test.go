@@ -53,6 +53,48 @@ func TestMigratingAgainChangesNothing(t *testing.T) {
 	})
 }
 
+// What is applied and what is missing is told without changing anything, also of an empty database, and of one that a newer
+// version has taken further.
+func TestMigrationsAreToldWithoutMakingAny(t *testing.T) {
+	onBoth(t, func(t *testing.T, d database) {
+		s := d.open(t)
+		told := func() (applied int, steps []store.Migration) {
+			t.Helper()
+			steps = must(s.Migrations(t.Context()))(t)
+			for _, m := range steps {
+				if m.Applied {
+					applied++
+				}
+			}
+			return applied, steps
+		}
+		if applied, steps := told(); applied != 0 || len(steps) < 11 || steps[0].Version != 1 || steps[0].Name != "first_light" {
+			t.Errorf("of an empty database %d are applied of %+v", applied, steps)
+		}
+		if err := s.CheckSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "admin migrate") {
+			t.Errorf("an empty database: %v", err)
+		}
+		if applied, _ := told(); applied != 0 {
+			t.Errorf("looking applied %d", applied)
+		}
+		ok(t, s.Migrate(t.Context()))
+		ok(t, s.CheckSchema(t.Context()))
+		applied, steps := told()
+		if last := steps[len(steps)-1]; applied != len(steps) || time.Since(last.At).Abs() > time.Hour {
+			t.Errorf("after migrating %d are applied of %+v", applied, steps)
+		}
+		d.exec(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)")
+		ok(t, s.CheckSchema(t.Context()))
+		if _, further := told(); len(further) != len(steps)+1 || further[len(steps)].Version != 99 || further[len(steps)].Name != "" {
+			t.Errorf("with one of a newer version: %+v", further)
+		}
+		d.exec(t, "DELETE FROM goose_db_version WHERE version_id = 11")
+		if err := s.CheckSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "lacks 1 of") {
+			t.Errorf("with one missing: %v", err)
+		}
+	})
+}
+
 func TestIdentityIsReplacedWithAChange(t *testing.T) {
 	onBoth(t, func(t *testing.T, d database) {
 		s := d.migrated(t)

@@ -36,13 +36,26 @@ const (
 	mysqlShutdown           = 1053
 	mysqlDuplicate          = 1062
 	mysqlTableFull          = 1114 // InnoDB says so also when the disk is full
+	mysqlTableDenied        = 1142
+	mysqlColumnDenied       = 1143
+	mysqlNoTable            = 1146
 	mysqlLockTimeout        = 1205
 	mysqlDeadlock           = 1213
+	mysqlRightDenied        = 1227
 	mysqlReadOnly           = 1290
 	mysqlInterrupted        = 1317
 	mysqlKilled             = 1927
 	mysqlReadOnlyTx         = 1836
 )
+
+// CheckDSN tells what Open would find wrong with a DSN before it connects. CodeInvalid, without the password.
+func CheckDSN(dsn string, secured *tls.Config) error {
+	cfg, err := mysqlConfig(dsn, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return secure(cfg, secured)
+}
 
 func (s *Store) openMySQL(ctx context.Context, dsn string, secured *tls.Config) error {
 	cfg, err := mysqlConfig(dsn, s.log)
@@ -162,7 +175,7 @@ func mysqlOpenError(cfg *mysql.Config, err error) error {
 	if errors.As(err, &refused) {
 		switch refused.Number {
 		case mysqlAccessDenied:
-			return model.Errorf(model.CodeUnavailable, "%s refuses the user %q: check the name and the password", where, cfg.User)
+			return model.Errorf(model.CodeUnavailable, "%s refuses the user %q: check the name and the password, and whether it may come only over TLS", where, cfg.User)
 		case mysqlNoDatabase:
 			return model.Errorf(model.CodeUnavailable, "%s has no database %q", where, cfg.DBName)
 		case mysqlDatabaseDenied:

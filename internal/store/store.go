@@ -97,6 +97,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	defer cancel()
 	for _, pool := range s.pools {
 		if err := pool.PingContext(ctx); err != nil {
+			if told := translate(err); model.CodeOf(told) != model.CodeInternal {
+				return told
+			}
 			return unavailable(err)
 		}
 	}

@@ -106,7 +106,7 @@ func (s *Store) Tokens(ctx context.Context, q model.TokenQuery) (model.Page[mode
 		}
 	}
 	err := s.read(ctx, func(db *gorm.DB) error {
-		rows, err := tokenRows(db, q.UserID, before, limit+1)
+		rows, err := tokenRows(db, q, before, limit+1)
 		if err != nil {
 			return err
 		}
@@ -117,9 +117,12 @@ func (s *Store) Tokens(ctx context.Context, q model.TokenQuery) (model.Page[mode
 	return page, err
 }
 
-func tokenRows(db *gorm.DB, userID, before int64, limit int) ([]tokenRow, error) {
-	if userID != 0 {
-		db = db.Where("user_id = ?", userID)
+func tokenRows(db *gorm.DB, q model.TokenQuery, before int64, limit int) ([]tokenRow, error) {
+	if q.ID != 0 {
+		db = db.Where("id = ?", q.ID)
+	}
+	if q.UserID != 0 {
+		db = db.Where("user_id = ?", q.UserID)
 	}
 	if before > 0 {
 		db = db.Where("id < ?", before)

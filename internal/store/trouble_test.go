@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -224,4 +225,31 @@ func TestClosedStoreSaysUnavailable(t *testing.T) {
 			t.Errorf("%v does not say when to try again", err)
 		}
 	})
+}
+
+// A database that takes no changes, as after a failover to a replica, is read all the same; saves say what is the matter,
+// and go on by themselves when it takes changes again.
+func TestReadOnlyDatabaseIsReadAndSaysThatNothingIsSaved(t *testing.T) {
+	dsn := testenv.OwnMySQL(t).Database(t)
+	root := database{"mysql", store.Config{MySQLDSN: dsn}}
+	cfg, err := mysql.ParseDSN(dsn)
+	ok(t, err)
+	// The user of the tests may write even then.
+	root.exec(t, "CREATE USER 'plain'@'127.0.0.1' IDENTIFIED BY 'test'")
+	root.exec(t, "GRANT ALL ON "+cfg.DBName+".* TO 'plain'@'127.0.0.1'")
+	cfg.User, cfg.Passwd = "plain", "test"
+	s := database{"mysql", store.Config{MySQLDSN: cfg.FormatDSN()}}.migrated(t)
+	people(t, s, "alice")
+	bucket(t, s, "before", definition("alice"))
+
+	root.exec(t, "SET GLOBAL read_only = 1")
+	_, err = s.CreateBucket(t.Context(), "meanwhile", definition("alice"), byAlice)
+	var e *model.Error
+	if !errors.As(err, &e) || e.Code != model.CodeUnavailable || !strings.Contains(e.Message, "takes no changes") || e.RetryAfter <= 0 {
+		t.Errorf("a save is answered %v", err)
+	}
+	must(s.Bucket(t.Context(), "before"))(t)
+	ok(t, s.Ping(t.Context()))
+	root.exec(t, "SET GLOBAL read_only = 0")
+	bucket(t, s, "meanwhile", definition("alice"))
 }

@@ -222,7 +222,7 @@ func firstHour(createdRevision int64, createdAt time.Time) int64 {
 	if createdRevision <= 1 {
 		return 0
 	}
-	return (createdAt.Unix() + 3599) / 3600
+	return createdAt.Add(time.Hour-time.Nanosecond).Unix() / 3600
 }
 
 // SeenBuckets lists the living buckets that a viewer may see ("" = all), with whether the user named mine owns them. With

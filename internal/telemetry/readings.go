@@ -17,6 +17,7 @@ type Reading struct {
 	Sync            Sync
 	Sessions        *int64 // that have not ended; nil when not known
 	Audit           *Audit // nil when not known
+	UsagePassedOver int64  // readings of keys at the places of usage that held something else
 }
 
 // Part is a server that this one leans on.
@@ -96,6 +97,8 @@ var readTable = []reading{
 			out(float64(r.Sync.Mended), "mended")
 			out(float64(r.Sync.Restarted), "restarted")
 		}},
+	{"headgate_usage_keys_passed_over_total", "Readings of keys in Redis at the places of usage that held something else.", "", prometheus.CounterValue,
+		func(r *Reading, out emit) { out(float64(r.UsagePassedOver)) }},
 	{"headgate_redis_up", "1 when Redis answered.", "", prometheus.GaugeValue, func(r *Reading, out emit) { out(truth(r.Redis.Up)) }},
 	{"headgate_redis_answer_seconds", "How long Redis took to answer a ping; absent when it did not.", "", prometheus.GaugeValue,
 		func(r *Reading, out emit) { answer(&r.Redis, out) }},

@@ -36,7 +36,7 @@ type TracingConfig struct {
 
 // Bounds of tracing.
 const (
-	stopTracing    = 5 * time.Second // for the last spans, at the end
+	stopTracing    = 2 * time.Second // for the last spans, at the end
 	statementBytes = 2000            // kept of an SQL statement: a list of ids may have thousands of places
 	faultBytes     = 300             // kept of an error's text
 	troubleEvery   = time.Minute     // a collector that is away is told of once in this time

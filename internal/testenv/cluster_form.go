@@ -68,6 +68,11 @@ func (c *RedisCluster) waitWhole() error {
 			return err
 		}
 	}
+	for _, s := range c.Nodes {
+		if err := poll(clusterUpWait, func(ctx context.Context) error { return streams(ctx, c.admins[s]) }); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

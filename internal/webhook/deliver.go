@@ -33,7 +33,7 @@ const (
 	defaultLease = time.Minute // several times what one delivery takes at most
 	giveUpAfter  = 72 * time.Hour
 	longestPause = time.Hour
-	batch        = 200 // changes read at once
+	batch        = 200 // changes read at once, and so the most alerts that one delivery tells of
 	afterStop    = 2 * time.Second
 )
 
@@ -46,6 +46,8 @@ type Config struct {
 	Now   func() time.Time // nil: time.Now
 	Poll  time.Duration    // how often to look for changes; 0 = 1 s
 	Lease time.Duration    // how long an endpoint stays this server's when it dies; 0 = 1 min
+
+	Gather time.Duration // how long alerts wait for others that start or end with them; 0 = 5 s
 }
 
 // Deliverer delivers changes to endpoints.
@@ -71,6 +73,9 @@ func New(c Config) *Deliverer {
 	}
 	if c.Lease == 0 {
 		c.Lease = defaultLease
+	}
+	if c.Gather == 0 {
+		c.Gather = defaultGather
 	}
 	return &Deliverer{Config: c, sender: NewSender(c.Guard, c.Now), wake: make(chan struct{}, 1), busy: map[string]bool{}}
 }
@@ -155,23 +160,31 @@ func (d *Deliverer) deliver(ctx context.Context, w model.Webhook) error {
 	return d.deliverCheckpoints(ctx, &w)
 }
 
-// deliverChanges returns false when an attempt failed.
+// deliverChanges returns false when an attempt failed, or alerts wait for others.
 func (d *Deliverer) deliverChanges(ctx context.Context, w *model.Webhook) (bool, error) {
+again:
 	for ctx.Err() == nil {
 		changes, err := d.Store.ChangesAfter(ctx, w.State.Cursor, batch)
 		if err != nil || len(changes) == 0 {
 			return true, err
 		}
-		for i := range changes {
-			if !concerns(w, &changes[i].Change) {
-				continue
+		// After each failure half as many, in case that the endpoint can't take as much at once.
+		most := max(1, batch>>w.State.Failures)
+		deliveries := together(w, changes, most)
+		for i, delivery := range deliveries {
+			if i == len(deliveries)-1 && len(changes) < batch && d.gathering(delivery) {
+				return false, nil
 			}
-			event, err := ofChange(&changes[i])
+			event, err := ofChanges(delivery)
 			if err != nil {
 				return false, err
 			}
-			if good, err := d.tell(ctx, w, event, changes[i].ID, w.State.Checkpoint); !good || err != nil {
+			last := delivery[len(delivery)-1].ID
+			if good, err := d.tell(ctx, w, event, last, w.State.Checkpoint); !good || err != nil {
 				return false, err
+			}
+			if most < batch {
+				continue again
 			}
 		}
 		if last := changes[len(changes)-1].ID; last > w.State.Cursor { // the end of the batch did not concern it

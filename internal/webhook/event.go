@@ -16,6 +16,7 @@ import (
 
 // The names of events beside those of changes, which are called as their action.
 const (
+	EventAlerts     = "alerts" // several that came one after the other
 	EventCheckpoint = "audit.checkpoint"
 	EventTest       = "webhook.test"
 )
@@ -42,9 +43,9 @@ type Checkpoint struct {
 
 // Event is what one delivery tells.
 type Event struct {
-	ID     string // the same at every repetition, and never of two different events
+	ID     string // never of two different events; the same at every repetition, but for alerts that are told in other company
 	Name   string
-	Change int64 // 0 for what is no change
+	Change int64 // the first one that it tells of; 0 for what is no change
 	Body   []byte
 }
 
@@ -54,6 +55,7 @@ type body struct {
 	Event      string      `json:"event"`
 	At         time.Time   `json:"at"`
 	Change     *changeBody `json:"change,omitempty"`
+	Events     []body      `json:"events,omitempty"`
 	Checkpoint string      `json:"checkpoint,omitempty"`
 	Message    string      `json:"message,omitempty"`
 }
@@ -82,19 +84,25 @@ type changeBody struct {
 const idHash = 16
 
 // ofChange is the event of a change.
-func ofChange(c *Change) (Event, error) {
+func ofChange(c *Change) (Event, error) { return encode(changeOf(c), c.ID) }
+
+func changeID(c *Change) string {
 	id := "change-" + strconv.FormatInt(c.ID, 10)
 	if len(c.Hash) >= idHash {
 		id += "-" + c.Hash[:idHash]
 	}
-	return encode(body{
-		ID: id, Event: string(c.Action), At: c.At.UTC(),
+	return id
+}
+
+func changeOf(c *Change) body {
+	return body{
+		ID: changeID(c), Event: string(c.Action), At: c.At.UTC(),
 		Change: &changeBody{
 			ID: c.ID, At: c.At.UTC(), Actor: c.Actor, Action: c.Action, TargetKind: c.TargetKind, Target: c.Target, Revision: c.Revision,
 			Before: orNull(c.Before), After: orNull(c.After), Reason: c.Reason, Address: c.Address, RequestID: c.RequestID,
 			Token: c.Token, Count: c.Count, Hash: c.Hash,
 		},
-	}, c.ID)
+	}
 }
 
 // ofCheckpoint is the event of a checkpoint. The text ends with the signature, so its hash is the checkpoint's own.

@@ -93,6 +93,22 @@ func (w *world) change(action model.Action, n int) []int64 {
 	return ids
 }
 
+// alerts has n alerts start or end, as judging tells of them.
+func (w *world) alerts(action model.Action, n int) []int64 {
+	w.t.Helper()
+	var ids []int64
+	for i := range n {
+		alert := model.Alert{ID: int64(i), Rule: model.AlertRule{Kind: model.AlertLimitedShare, Percent: 5, Minutes: 3}, Value: 7.5, Peak: 9}
+		must(w.t, w.store.AppendChange(w.t.Context(), model.Change{
+			Actor: model.SystemActor, Action: action, TargetKind: model.TargetBucket, Target: fmt.Sprintf("bucket%d", i), After: model.AlertJSON(&alert),
+		}))
+		head, err := w.store.AuditHead(w.t.Context())
+		must(w.t, err)
+		ids = append(ids, head.Seq)
+	}
+	return ids
+}
+
 // hook makes an endpoint that points to a receiver.
 func (w *world) hook(name, url string, edit ...func(*model.Webhook)) model.Webhook {
 	w.t.Helper()
@@ -179,6 +195,14 @@ type delivery struct {
 	id     string
 	event  string
 	change int64
+	inside []inside // the alerts that came together
+}
+
+// inside is one of several events in a delivery.
+type inside struct {
+	ID     string
+	Event  string
+	Change struct{ ID int64 }
 }
 
 // receiver is an endpoint over real HTTP.
@@ -208,9 +232,10 @@ func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
 		Change struct {
 			ID int64 `json:"id"`
 		} `json:"change"`
+		Events []inside `json:"events"`
 	}
 	_ = json.Unmarshal(raw, &body)
-	d := delivery{header: request.Header, body: raw, id: body.ID, event: body.Event, change: body.Change.ID}
+	d := delivery{header: request.Header, body: raw, id: body.ID, event: body.Event, change: body.Change.ID, inside: body.Events}
 	r.mu.Lock()
 	r.got = append(r.got, d)
 	answer := r.answer

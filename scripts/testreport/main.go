@@ -1,6 +1,6 @@
 // Command testreport reads `go test -json` from standard input, prints a line for each package and the whole output of
-// what failed, and exits with 1 when a test failed, skipped itself, or when none ran. With an argument it writes the
-// number of tests that passed to that file.
+// what failed, names at the end what failed with where it said so, and exits with 1 when a test failed, skipped itself, or
+// when none ran. With an argument it writes the number of tests that passed to that file.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 )
 
@@ -23,13 +24,20 @@ type report struct {
 	out                     io.Writer
 	output                  map[string]*strings.Builder // by package and test
 	passed, failed, skipped int
+	told                    []string // the failed tests, each with the lines that say where
 }
+
+// where is how a test's own lines begin: "    file_test.go:12: ".
+var where = regexp.MustCompile(`^ +\w+\.go:\d+: `)
 
 func main() {
 	r := &report{out: os.Stdout, output: map[string]*strings.Builder{}}
 	if err := r.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "testreport:", err)
 		os.Exit(1)
+	}
+	for _, t := range r.told {
+		fmt.Println(t)
 	}
 	fmt.Printf("%d Go tests passed, %d failed, %d skipped\n", r.passed, r.failed, r.skipped)
 	if len(os.Args) > 1 {
@@ -85,6 +93,7 @@ func (r *report) end(e event, key string) {
 	case "fail":
 		r.failed++
 		_, _ = fmt.Fprintf(r.out, "--- FAIL %s %s\n%s", e.Package, e.Test, r.text(key))
+		r.told = append(r.told, "failed: "+e.Package+" "+e.Test+short(r.text(key)))
 	case "skip":
 		r.skipped++
 		_, _ = fmt.Fprintf(r.out, "--- SKIPPED, which is not allowed: %s %s\n%s", e.Package, e.Test, r.text(key))
@@ -108,4 +117,18 @@ func (r *report) text(key string) string {
 		return b.String()
 	}
 	return ""
+}
+
+// short is the first lines of a failed test's output that say where they were written.
+func short(output string) string {
+	const most = 5
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(output) {
+		if n < most && where.MatchString(line) {
+			b.WriteString("\n" + strings.TrimRight(line, "\n"))
+			n++
+		}
+	}
+	return b.String()
 }
