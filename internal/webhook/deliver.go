@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -57,7 +58,7 @@ type Deliverer struct {
 	wake   chan struct{}
 
 	mu   sync.Mutex
-	busy map[string]bool // endpoints that a goroutine works on
+	busy map[string]bool // endpoints that a goroutine works on, and whether Run looked meanwhile
 }
 
 // New makes a deliverer. Run starts it.
@@ -112,6 +113,8 @@ func (d *Deliverer) Run(ctx context.Context) {
 
 // start leases what is due and sets a goroutine on each endpoint, so that a slow one holds up no other.
 func (d *Deliverer) start(ctx context.Context, deliveries *sync.WaitGroup) {
+	// Who is busy now is left alone even if it ends meanwhile: what is read below may be from before its last delivery.
+	busy := d.askedFor()
 	now := d.Now()
 	leased, err := d.Store.LeaseWebhooks(ctx, d.Owner, now, now.Add(d.Lease))
 	if err != nil {
@@ -121,9 +124,10 @@ func (d *Deliverer) start(ctx context.Context, deliveries *sync.WaitGroup) {
 		return
 	}
 	for _, w := range leased {
-		if !d.begin(w.Name) {
+		if busy[w.Name] {
 			continue
 		}
+		d.begin(w.Name)
 		deliveries.Go(func() {
 			defer d.end(w.Name)
 			if err := d.deliver(ctx, w); err != nil && ctx.Err() == nil && model.CodeOf(err) != model.CodeStale {
@@ -133,19 +137,28 @@ func (d *Deliverer) start(ctx context.Context, deliveries *sync.WaitGroup) {
 	}
 }
 
-func (d *Deliverer) begin(name string) bool {
+// askedFor returns the endpoints that are busy, and has Run look again as soon as one of them ends.
+func (d *Deliverer) askedFor() map[string]bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.busy[name] {
-		return false
+	for name := range d.busy {
+		d.busy[name] = true
 	}
-	d.busy[name] = true
-	return true
+	return maps.Clone(d.busy)
+}
+
+func (d *Deliverer) begin(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.busy[name] = false
 }
 
 func (d *Deliverer) end(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.busy[name] {
+		d.Wake()
+	}
 	delete(d.busy, name)
 }
 

@@ -147,7 +147,8 @@ func TestFiltersChooseWhatAnEndpointIsToldOf(t *testing.T) {
 		_ = json.NewDecoder(request.Body).Decode(&body)
 		mu.Lock()
 		defer mu.Unlock()
-		paths[request.URL.Path] = append(paths[request.URL.Path], body.Change.ID)
+		path := strings.TrimPrefix(request.URL.Path, r.path)
+		paths[path] = append(paths[path], body.Change.ID)
 	})
 	logins, refusals := w.change(model.ActionLogin, 2), w.change(model.ActionLoginRefused, 2)
 	w.change("loginx", 1)
@@ -242,6 +243,56 @@ func TestServersSideBySideTellEachChangeOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A server that looked while it delivered does not go by what it read before that delivery was noted.
+func TestLookingDuringADeliveryRepeatsNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		arrived, release := make(chan struct{}, 10), make(chan struct{})
+		r := newReceiver(t, func(delivery) int {
+			arrived <- struct{}{}
+			<-release
+			return http.StatusOK
+		})
+		w.hook("hook", r.URL)
+		slow := &slowLooking{source: source{w.store}, read: make(chan struct{}), goOn: make(chan struct{})}
+		w.serve(func(c *webhook.Config) { c.Store = slow })
+		want := w.change(model.ActionLogin, 1)
+		<-arrived
+		slow.hold.Store(true)
+		<-slow.read // the lease, which says that nothing has been delivered
+		close(release)
+		testenv.Eventually(t, patience, "the delivery's end", slow.empty.Load)
+		close(slow.goOn)
+		want = append(want, w.change(model.ActionLogin, 1)...)
+		testenv.Eventually(t, patience, "the second change", func() bool { return w.state("hook").Waiting == 0 })
+		if got := r.changes(); !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+// slowLooking is a server's view of a database whose answer about a lease comes late.
+type slowLooking struct {
+	source
+	hold, empty atomic.Bool // have the next lease wait; an endpoint had nothing left to be told
+	read, goOn  chan struct{}
+}
+
+func (s *slowLooking) LeaseWebhooks(ctx context.Context, owner string, now, until time.Time) ([]model.Webhook, error) {
+	late := s.hold.Swap(false)
+	leased, err := s.source.LeaseWebhooks(ctx, owner, now, until)
+	if late {
+		s.read <- struct{}{}
+		<-s.goOn
+	}
+	return leased, err
+}
+
+func (s *slowLooking) ChangesAfter(ctx context.Context, after int64, limit int) ([]webhook.Change, error) {
+	changes, err := s.source.ChangesAfter(ctx, after, limit)
+	s.empty.Store(err == nil && len(changes) == 0)
+	return changes, err
 }
 
 // A server that stops lets go at once; the next one goes on where it was.

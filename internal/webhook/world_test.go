@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -205,9 +207,11 @@ type inside struct {
 	Change struct{ ID int64 }
 }
 
-// receiver is an endpoint over real HTTP.
+// receiver is an endpoint over real HTTP. Its URL has a path of its own, so that whoever still calls the last owner of its
+// port does not count.
 type receiver struct {
 	*httptest.Server
+	path   string
 	mu     sync.Mutex
 	got    []delivery
 	answer func(d delivery) int // nil: 204
@@ -215,13 +219,18 @@ type receiver struct {
 
 func newReceiver(t *testing.T, answer func(delivery) int) *receiver {
 	t.Helper()
-	r := &receiver{answer: answer}
+	r := &receiver{path: "/" + rand.Text(), answer: answer}
 	r.Server = httptest.NewServer(http.HandlerFunc(r.take))
+	r.URL += r.path
 	t.Cleanup(r.Close)
 	return r
 }
 
 func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
+	if !strings.HasPrefix(request.URL.Path, r.path) {
+		http.NotFound(w, request)
+		return
+	}
 	raw, err := io.ReadAll(request.Body)
 	if err != nil {
 		return
