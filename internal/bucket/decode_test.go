@@ -43,7 +43,7 @@ func FuzzDecoders(f *testing.F) {
 		}
 		_, _ = bucket.DecodeInstall(reply)
 		_, _ = bucket.DecodeReply(text, &c)
-		_, _ = bucket.DecodeInstalled("b", map[string]string{"fmt": "2", "rev": text, "max": text, "head": text, "app:" + text: "1"})
+		_ = bucket.DecodeInstalled("b", map[string]string{"fmt": "2", "rev": text, "max": text, "head": text, "app:" + text: "1"})
 		if f, err := bucket.ParseHead(text); err == nil && (f.MaxPermits < 1 || f.Rate < 1 || f.Period < 1) {
 			t.Fatalf("took %q for a head", text)
 		}

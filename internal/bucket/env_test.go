@@ -189,6 +189,15 @@ func (e *env) ageState(t testing.TB, key string, d time.Duration) {
 // micros is an instant of Redis in the tests' time.
 func (e *env) micros(at time.Time) int64 { return at.UnixMicro() + e.ahead.Microseconds() }
 
+// fields are the names of a definition's fields.
+func (e *env) fields(t testing.TB, name string) string {
+	t.Helper()
+	names, err := e.rdb.HKeys(t.Context(), e.DefinitionKey(name)).Result()
+	check(t, err)
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
 // snapshot is every key of a bucket with its value and whether it has a TTL; for "nothing changed, byte for byte".
 func (e *env) snapshot(t testing.TB, name string) map[string]string {
 	t.Helper()

@@ -80,7 +80,7 @@ func FastField(head string, apps []string) (string, bool) { return fastField(hea
 func DecodeInstall(reply any) (InstallResult, error) { return decodeInstall(reply) }
 
 // DecodeInstalled is the decoder of a definition's hash.
-func DecodeInstalled(name string, hash map[string]string) (Installed, error) {
+func DecodeInstalled(name string, hash map[string]string) Installed {
 	return installedOf(name, hash)
 }
 

@@ -11,6 +11,9 @@
 --        {-5, revision, deployment, 0}            the definition there is another deployment's: unchanged
 --        {-4, 0, '', 0}                           definition or state of an unknown format is there: unchanged
 --
+-- A hash without a format is damage, which no version writes: it is overwritten whatever revision it tells. So is one
+-- whose owner, revision or head can't be read, by a newer revision. State then begins as after a loss.
+--
 -- A rule id is larger than all earlier ones of the name, also when Redis forgot those: it is taken from the clock.
 -- O(apps + KEYS). Everything is read before the first write, and the first write is one that Redis refuses when it is
 -- out of memory, so that such a failure changes nothing.
@@ -71,27 +74,24 @@ local function write(fields)
 end
 
 local d = redis.call('HMGET', key, 'fmt', 'dep', 'rev', 'gone', 'rid', 'head', 'shards')
-local fmt, owner, present_revision, gone, head = d[1], d[2], tonumber(d[3] or 0), d[4], d[6]
-if not algorithm or (fmt and fmt ~= FORMAT) or (not fmt and redis.call('EXISTS', key) == 1) then
+local fmt, owner, present_revision, gone, head = d[1], d[2], tonumber(d[3] or 0) or 0, d[4], d[6]
+if not algorithm or (fmt and fmt ~= FORMAT) then
   return {-4, 0, '', 0}
 end
-local before
 if fmt then
-  if owner ~= deployment and not gone then
+  if owner and owner ~= deployment and not gone then
     return {-5, present_revision, owner, 0}
   end
   if revision <= present_revision then
-    return {2, present_revision, owner, gone and 1 or 0}
-  end
-  before = head and parse_head(key, head)
-  if not gone and not before then
-    return {-4, 0, '', 0}
+    return {2, present_revision, owner or '', gone and 1 or 0}
   end
 end
+local existed = fmt or redis.call('EXISTS', key) == 1
+local before = fmt and not gone and head and parse_head(key, head)
 
 local now = redis_now()
 local rid = gone and tonumber(d[5]) or before and before.rule.rid or 0
-local list, gen, born, changed = succeed(before, rid, now, fmt)
+local list, gen, born, changed = succeed(before, rid, now, existed)
 local hist, kept = history(list)
 local def = {key = key, rev = ARGV[3], shape = shape, mode = ARGV[12], fail = ARGV[14], wait = ARGV[13], gen = gen, born = born,
   rule = list[#list], older = kept, hist = hist, settling = true}
@@ -110,22 +110,23 @@ end
 local fields = {'fmt', FORMAT, 'dep', deployment, 'rev', ARGV[3], 'alg', name, 'max', ARGV[5], 'rate', ARGV[6],
   'period', ARGV[7], 'part', ARGV[10], 'shards', ARGV[11], 'mode', ARGV[12], 'wait', ARGV[13], 'fail', ARGV[14],
   'loss', after_loss, 'head', print_head(def), 'hist', hist}
-local wanted = {}
 for i = FIRST_APP, #ARGV do
-  local field = 'app:' .. ARGV[i]
-  wanted[field] = true
-  fields[#fields + 1] = field
+  fields[#fields + 1] = 'app:' .. ARGV[i]
   fields[#fields + 1] = '1'
 end
-local fast = print_fast(def, wanted['app:*'])
+local fast = print_fast(def, ARGV[FIRST_APP] == '*')
 if fast then
   fields[#fields + 1] = 'fast'
   fields[#fields + 1] = fast
 end
 write(fields)
-if fmt then -- what was there before
+if existed then -- what was there before
+  local wanted = {}
+  for i = 1, #fields, 2 do
+    wanted[fields[i]] = true
+  end
   for _, field in ipairs(redis.call('HKEYS', key)) do
-    if field == 'gone' or field == 'rid' or (field == 'fast' and not fast) or (string.sub(field, 1, 4) == 'app:' and not wanted[field]) then
+    if not wanted[field] then
       redis.call('HDEL', key, field)
     end
   end

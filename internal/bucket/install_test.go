@@ -1,6 +1,7 @@
 package bucket_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -61,7 +62,7 @@ func TestReadReturnsWhatWasInstalled(t *testing.T) {
 			1: {Definition: bucket.Definition{Name: "none"}},
 			3: {Present: true, Tombstone: true, Deployment: deployment, Definition: bucket.Definition{Name: "gone", Revision: 2}},
 			4: {Present: true, UnknownFormat: true, Definition: bucket.Definition{Name: "newer"}},
-			5: {Present: true, UnknownFormat: true, Definition: bucket.Definition{Name: "odd"}},
+			5: {Present: true, Unreadable: true, Definition: bucket.Definition{Name: "odd"}},
 		} {
 			if diff := cmp.Diff(want, found[i]); diff != "" {
 				t.Fatal(diff)
@@ -260,6 +261,64 @@ func TestAnUnknownFormatIsLeftUntouched(t *testing.T) {
 			t.Fatal("adopted a definition that it does not understand")
 		}
 		expectSame(t, before, e.snapshot(t, d.Name))
+	})
+}
+
+// TestDamageIsOverwrittenWhole: what no version writes is nobody's, so it neither keeps a bucket out nor leaves a trace.
+func TestDamageIsOverwrittenWhole(t *testing.T) {
+	for what, damage := range map[string]func(ctx context.Context, e *env, key string) error{
+		"no format, one field": func(ctx context.Context, e *env, key string) error {
+			check(t, e.rdb.Del(ctx, key).Err())
+			return e.rdb.HSet(ctx, key, "max", "5").Err()
+		},
+		"its format taken out": func(ctx context.Context, e *env, key string) error { return e.rdb.HDel(ctx, key, "fmt").Err() },
+		"no owner":             func(ctx context.Context, e *env, key string) error { return e.rdb.HDel(ctx, key, "dep").Err() },
+		"no head":              func(ctx context.Context, e *env, key string) error { return e.rdb.HDel(ctx, key, "head").Err() },
+		"a head of no form":    func(ctx context.Context, e *env, key string) error { return e.rdb.HSet(ctx, key, "head", "2 x").Err() },
+		"a revision of no form": func(ctx context.Context, e *env, key string) error {
+			return e.rdb.HSet(ctx, key, "rev", "banana", "head", "").Err()
+		},
+		"a field of nobody's": func(ctx context.Context, e *env, key string) error { return e.rdb.HSet(ctx, key, "banana", "1").Err() },
+	} {
+		t.Run(what, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, e *env) {
+				d := definition(10, 1, time.Hour)
+				d.AfterLoss = bucket.LossFull
+				e.install(t, d)
+				e.one(t, d, 4)
+				check(t, damage(t.Context(), e, e.DefinitionKey(d.Name)))
+				d.Revision = 2
+				result, err := e.Install(t.Context(), d, ours)
+				check(t, err)
+				expect(t, "install", result.Status, bucket.StatusInstalled)
+				expect(t, "a caller is decided", e.ask(t, d, bucket.Entry{Permits: 1, Count: 1}).Verdict, bucket.VerdictDecided)
+				fresh := d
+				fresh.Name = "fresh"
+				e.install(t, fresh)
+				expect(t, "fields", e.fields(t, d.Name), e.fields(t, fresh.Name))
+
+				check(t, damage(t.Context(), e, e.DefinitionKey(d.Name)))
+				result, err = e.Remove(t.Context(), d.Name, 3, deployment)
+				check(t, err)
+				expect(t, "remove", result, bucket.InstallResult{Status: bucket.StatusInstalled, Revision: 3, Deployment: deployment, Tombstone: true})
+				expect(t, "fields of the tombstone", e.fields(t, d.Name), "dep fmt gone head rev rid")
+			})
+		})
+	}
+}
+
+// TestAHashWithoutAFormatTellsNoRevision: it keeps out neither an equal nor an older one, and is no loss that goes unseen.
+func TestAHashWithoutAFormatTellsNoRevision(t *testing.T) {
+	onBoth(t, func(t *testing.T, e *env) {
+		d := definition(10, 1, time.Hour)
+		d.AfterLoss = bucket.LossRefill
+		check(t, e.rdb.HSet(t.Context(), e.DefinitionKey(d.Name), "rev", "9", "dep", "other", "max", "5").Err())
+		result, err := e.Install(t.Context(), d, ours)
+		check(t, err)
+		expect(t, "install", result.Status, bucket.StatusInstalled)
+		if born := e.read(t, d.Name).Born; born.IsZero() {
+			t.Error("the state begins full, though a definition may have been lost")
+		}
 	})
 }
 

@@ -34,9 +34,7 @@ func (e *Engine) Read(ctx context.Context, names ...string) ([]Installed, error)
 	}
 	found := make([]Installed, len(names))
 	for i, name := range names {
-		if found[i], err = installedOf(name, hashes[i]); err != nil {
-			return nil, wrap(err, "read the definition of", name)
-		}
+		found[i] = installedOf(name, hashes[i])
 	}
 	return found, e.readShards(ctx, found)
 }
@@ -95,12 +93,12 @@ func (e *Engine) readShards(ctx context.Context, found []Installed) error {
 	}
 	for n, hash := range hashes {
 		whole := &found[owner[n]]
-		shard, err := installedOf(whole.Name, hash)
-		if err == nil && !shard.Present {
+		shard := installedOf(whole.Name, hash)
+		if !shard.Present {
 			whole.Missing++
 			continue
 		}
-		if err != nil || shard.Damaged || shard.Deployment != whole.Deployment || !reflect.DeepEqual(shard.Definition, whole.Definition) {
+		if shard.Unreadable || shard.Damaged || shard.Deployment != whole.Deployment || !reflect.DeepEqual(shard.Definition, whole.Definition) {
 			whole.Damaged = true
 		}
 	}
@@ -108,29 +106,37 @@ func (e *Engine) readShards(ctx context.Context, found []Installed) error {
 }
 
 // installedOf reads the hash that install.lua or remove.lua wrote.
-func installedOf(name string, hash map[string]string) (Installed, error) {
+func installedOf(name string, hash map[string]string) Installed {
 	in := Installed{Present: len(hash) > 0, Definition: Definition{Name: name}}
 	if !in.Present {
-		return in, nil
+		return in
 	}
-	if hash["fmt"] != format {
-		in.UnknownFormat = true
-		return in, nil
+	if was, known := hash["fmt"]; was != format {
+		in.UnknownFormat, in.Unreadable = known, !known
+		return in
 	}
 	f := fields{hash: hash}
 	in.Deployment = hash["dep"]
 	in.Revision = f.int("rev")
 	if in.Tombstone = hash["gone"] != ""; in.Tombstone {
-		return in, f.err
+		in.Damaged = hash["head"] != format+" gone "+hash["rev"]
+	} else {
+		in.readDefinition(&f)
 	}
-	d := &in.Definition
+	if f.bad || in.Deployment == "" {
+		return Installed{Present: true, Unreadable: true, Definition: Definition{Name: name, Revision: in.Revision}}
+	}
+	return in
+}
+
+func (in *Installed) readDefinition(f *fields) {
+	hash, d := f.hash, &in.Definition
 	d.Algorithm, d.Partition, d.Mode, d.OnFailure, d.AfterLoss = hash["alg"], hash["part"], hash["mode"], hash["fail"], hash["loss"]
 	d.MaxPermits, d.Rate, d.Shards = f.int("max"), f.int("rate"), int(f.int("shards"))
 	d.Period = time.Duration(f.int("period")) * time.Microsecond
 	d.MaxWait = time.Duration(f.int("wait")) * time.Millisecond
 	d.Apps = f.apps()
 	in.readHead(hash["head"], hash["fast"])
-	return in, f.err
 }
 
 // readHead compares what the scripts act on with what the other fields tell.
@@ -152,13 +158,13 @@ func (in *Installed) readHead(head, fast string) {
 
 type fields struct {
 	hash map[string]string
-	err  error
+	bad  bool // one that was asked for is no number
 }
 
 func (f *fields) int(name string) int64 {
 	n, err := strconv.ParseInt(f.hash[name], 10, 64)
-	if err != nil && f.err == nil {
-		f.err = fmt.Errorf("field %s is not a number: %q", name, f.hash[name])
+	if err != nil {
+		f.bad, n = true, 0
 	}
 	return n
 }

@@ -7,7 +7,7 @@
 -- Reply: {1, revision, deployment, 1}             removed, or a tombstone left where nothing was
 --        {2, revision, deployment, gone (0 or 1)} an equal or newer revision is there (gone: its tombstone): unchanged
 --        {-5, revision, deployment, 0}            the definition there is another deployment's: unchanged
---        {-4, 0, '', 0}                           unknown format: unchanged
+--        {-4, 0, '', 0}                           unknown format: unchanged (a hash without any is damage: removed)
 -- O(fields + KEYS)
 
 local TOMBSTONE_MS = '604800000'
@@ -15,16 +15,17 @@ local TOMBSTONE_MS = '604800000'
 local key, deployment, revision = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local d = redis.call('HMGET', key, 'fmt', 'dep', 'rev', 'gone', 'rid', 'head')
 local fmt, gone = d[1], d[4]
-if (fmt and fmt ~= FORMAT) or (not fmt and redis.call('EXISTS', key) == 1) then
+if fmt and fmt ~= FORMAT then
   return {-4, 0, '', 0}
 end
 local rid = '0'
 if fmt then
-  if d[2] ~= deployment and not gone then
-    return {-5, tonumber(d[3]), d[2], 0}
+  local owner, present_revision = d[2], tonumber(d[3] or 0) or 0
+  if owner and owner ~= deployment and not gone then
+    return {-5, present_revision, owner, 0}
   end
-  if revision <= tonumber(d[3]) then
-    return {2, tonumber(d[3]), d[2], gone and 1 or 0}
+  if revision <= present_revision then
+    return {2, present_revision, owner or '', gone and 1 or 0}
   end
   local def = d[6] and parse_head(key, d[6])
   rid = gone and d[5] or def and dec(def.rule.rid) or '0'

@@ -9,12 +9,12 @@
 --        {2, revision, deployment, 0}  its generation is younger than that: unchanged
 --        {0, revision, '', gone}       nothing to restart: no definition (revision 0), or its tombstone (gone = 1)
 --        {-5, revision, deployment, 0} another deployment's definition: unchanged
---        {-4, 0, '', 0}                unknown format: unchanged
+--        {-4, 0, '', 0}                unknown format, or a hash without one or without a head: unchanged
 -- O(1)
 
 local key, deployment = KEYS[1], ARGV[1]
 local d = redis.call('HMGET', key, 'fmt', 'dep', 'rev', 'gone', 'head', 'loss')
-local fmt, revision = d[1], tonumber(d[3] or 0)
+local fmt, revision = d[1], tonumber(d[3] or 0) or 0
 if (fmt and fmt ~= FORMAT) or (not fmt and redis.call('EXISTS', key) == 1) then
   return {-4, 0, '', 0}
 end
@@ -22,7 +22,7 @@ if not fmt or d[4] then
   return {0, revision, '', d[4] and 1 or 0}
 end
 if d[2] ~= deployment then
-  return {-5, revision, d[2], 0}
+  return {-5, revision, d[2] or '', 0}
 end
 local def = d[5] and parse_head(key, d[5])
 if not def then

@@ -24,7 +24,7 @@ func Look(ctx context.Context, e *bucket.Engine, names ...string) ([]model.Sampl
 	for i := range installed {
 		in, s := &installed[i], &samples[i]
 		*s = model.Sample{Name: names[i], Present: in.Present && !in.Tombstone, Revision: in.Revision, MaxPermits: in.MaxPermits}
-		if !s.Present || in.UnknownFormat {
+		if !s.Present || in.UnknownFormat || in.Unreadable {
 			continue
 		}
 		question, take, err := peek(e, &in.Definition, s)

@@ -56,7 +56,7 @@ func (r *Reconciler) bring(ctx context.Context, deployment string, names []strin
 
 // isPlain tells whether a bucket stands in one place, and stood in no more.
 func isPlain(row model.SyncRow, found reading) bool {
-	return !row.Deleted && row.Bucket.Shards == 1 && !found.damaged && (!found.Present || found.Tombstone || found.Shards <= 1)
+	return !row.Deleted && row.Bucket.Shards == 1 && !found.Unreadable && (!found.Present || found.Tombstone || found.Shards <= 1)
 }
 
 // installAll installs, reads the rows' heads afterwards, counts as lost what lost says, and returns what is left to be

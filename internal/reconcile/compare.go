@@ -70,7 +70,7 @@ func compare(row model.SyncRow, found reading, deployment string) Comparison {
 	switch {
 	case !found.Present:
 		c.Drift = []string{"missing"}
-	case found.damaged || found.alien || found.UnknownFormat:
+	case found.Unreadable || found.alien || found.UnknownFormat:
 		c.Drift = []string{"damaged"}
 	case found.Revision != row.Revision:
 		c.Drift = append([]string{"revision"}, drift(row, found)...)

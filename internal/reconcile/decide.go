@@ -26,9 +26,9 @@ func decide(row model.SyncRow, found reading, deployment string) action {
 		return actUnknown
 	case found.alien:
 		return actAlien
-	case found.damaged && row.InstalledRevision < row.Revision:
-		return actWrite // its revision can't be read, but this one was never there
-	case found.damaged:
+	case found.Unreadable && row.InstalledRevision < row.Revision && found.Revision < row.Revision:
+		return actWrite // as far as can be told, this revision was never there
+	case found.Unreadable:
 		return actRaise
 	case !found.Present:
 		if row.Deleted && row.InstalledRevision >= row.Revision {
@@ -51,8 +51,10 @@ func decide(row model.SyncRow, found reading, deployment string) action {
 // drift names the fields in which Redis differs from the row, whatever the revisions.
 func drift(row model.SyncRow, found reading) []string {
 	switch {
-	case found.damaged:
+	case found.Unreadable:
 		return []string{"damaged"}
+	case row.Deleted && found.Tombstone && found.Damaged:
+		return []string{"head"}
 	case row.Deleted && found.Tombstone:
 		return nil
 	case row.Deleted != found.Tombstone:

@@ -3,7 +3,9 @@ package reconcile_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -102,8 +104,18 @@ func (h *history) step() {
 		h.stops[i]()
 		h.boot(i)
 	case h.hands && !h.down && living:
-		h.rdb.HSet(h.Context(), h.hash(name), "max", h.rnd.IntN(1000)+1, "mode", "off")
+		h.tamper(name)
 	}
+}
+
+// tamper writes to a definition, or to where it was lost, by hand.
+func (h *history) tamper(name string) {
+	kinds := slices.Sorted(maps.Keys(damages))
+	if n := h.rnd.IntN(2 * len(kinds)); n < len(kinds) {
+		_ = damages[kinds[n]](h.Context(), h.rdb, h.hash(name))
+		return
+	}
+	h.rdb.HSet(h.Context(), h.hash(name), "max", h.rnd.IntN(1000)+1, "mode", "off")
 }
 
 func (h *history) save(name string, living bool) {

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/headgate/headgate/internal/bucket"
@@ -38,7 +39,7 @@ func (r *Reconciler) applyOverlay(ctx context.Context) error {
 	if err == nil && stands && found.Equal(want) {
 		return nil
 	}
-	if err != nil && !mayBeDamage(err) {
+	if err != nil && !isAlien(err) && !errors.Is(err, bucket.ErrUnknownFormat) {
 		return redisTrouble(err)
 	}
 	// What can't be read as an overlay was written by hand, or by another version: then too the database decides.

@@ -186,11 +186,7 @@ func (r *Reconciler) raise(ctx context.Context, row model.SyncRow, found reading
 	if done.raised && done.did != didNothing {
 		return fmt.Errorf("bucket %q differs in %s from what was just written", row.Name, fields)
 	}
-	above := found.Revision
-	if found.damaged {
-		above = row.Revision
-	}
-	revision, raised, err := r.store.RaiseRevision(ctx, row.Name, above)
+	revision, raised, err := r.store.RaiseRevision(ctx, row.Name, max(found.Revision, row.Revision))
 	if err != nil || !raised {
 		return err
 	}

@@ -11,11 +11,10 @@ import (
 // reading is what Redis has under a name.
 type reading struct {
 	bucket.Installed
-	damaged bool // a definition that can't be understood: somebody wrote to it by hand
-	alien   bool // something that is no definition at all
+	alien bool // something that is no definition at all
 }
 
-// read reads what Redis has under the names, in their order. One that can't be read costs the others nothing: the list
+// read reads what Redis has under the names, in their order. A key that is no definition costs the others nothing: the list
 // is halved until it stands alone.
 func (r *Reconciler) read(ctx context.Context, names ...string) ([]reading, error) {
 	found, err := r.ask(ctx, names...)
@@ -26,10 +25,11 @@ func (r *Reconciler) read(ctx context.Context, names ...string) ([]reading, erro
 			list[i].Installed = found[i]
 		}
 		return list, nil
-	case !mayBeDamage(err):
+	case !isAlien(err):
 		return nil, redisTrouble(err)
 	case len(names) == 1:
-		return r.askAgain(ctx, names[0], err)
+		present := bucket.Installed{Present: true, Definition: bucket.Definition{Name: names[0]}}
+		return []reading{{Installed: present, alien: true}}, nil
 	}
 	first, err := r.read(ctx, names[:len(names)/2]...)
 	if err != nil {
@@ -46,32 +46,8 @@ func (r *Reconciler) ask(ctx context.Context, names ...string) ([]bucket.Install
 	return r.engine.Read(ctx, names...)
 }
 
-// askAgain takes an error for damage only when it comes again word for word from a Redis that answers otherwise, for
-// what is damaged is going to be overwritten.
-func (r *Reconciler) askAgain(ctx context.Context, name string, first error) ([]reading, error) {
-	if _, err := r.engine.Time(ctx); err != nil {
-		return nil, redisTrouble(err)
-	}
-	found, second := r.ask(ctx, name)
-	switch {
-	case second == nil:
-		return []reading{{Installed: found[0]}}, nil
-	case !mayBeDamage(second) || first.Error() != second.Error():
-		return nil, redisTrouble(second)
-	}
-	alien := isReply(second)
-	present := bucket.Installed{Present: true, Definition: bucket.Definition{Name: name}}
-	return []reading{{Installed: present, damaged: !alien, alien: alien}}, nil
-}
-
-// mayBeDamage tells the errors that the content of a key can cause from those that certainly have another cause. Of
-// the replies of Redis only WRONGTYPE speaks of the content.
-func mayBeDamage(err error) bool {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return false
-	}
-	return !isReply(err) || strings.Contains(err.Error(), "WRONGTYPE")
-}
+// isAlien tells whether an error says that a key holds a value of another type than Headgate's.
+func isAlien(err error) bool { return isReply(err) && strings.Contains(err.Error(), "WRONGTYPE") }
 
 // isReply tells whether Redis answered, with an error, from its not answering.
 func isReply(err error) bool {

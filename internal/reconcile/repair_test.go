@@ -1,11 +1,14 @@
 package reconcile_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/headgate/headgate/internal/bucket"
 	"github.com/headgate/headgate/internal/model"
@@ -64,45 +67,66 @@ func TestDriftIsMendedFieldByField(t *testing.T) {
 	})
 }
 
-// A definition that nobody can read any more is written anew.
+// damages are what hands can do to a definition so that it can't be read, or not be decided by.
+var damages = map[string]func(ctx context.Context, rdb redis.Cmdable, key string) error{
+	"no number": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HSet(ctx, key, "max", "banana").Err()
+	},
+	"no revision": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HSet(ctx, key, "rev", "banana").Err()
+	},
+	"no format": func(ctx context.Context, rdb redis.Cmdable, key string) error { return rdb.HDel(ctx, key, "fmt").Err() },
+	"no owner":  func(ctx context.Context, rdb redis.Cmdable, key string) error { return rdb.HDel(ctx, key, "dep").Err() },
+	"no head": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HDel(ctx, key, "head").Err()
+	},
+	"another head": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HSet(ctx, key, "head", "2 x").Err()
+	},
+	"no longer all": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HDel(ctx, key, "max", "rev").Err()
+	},
+	"a newer revision, and no number": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HSet(ctx, key, "rev", "1000", "max", "banana").Err()
+	},
+	"made by hand": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		if err := rdb.Del(ctx, key).Err(); err != nil {
+			return err
+		}
+		return rdb.HSet(ctx, key, "max", "5", "mode", "off").Err()
+	},
+}
+
+// A definition that nobody can read any more is written anew, or removed, whether its row had been brought to Redis or not,
+// and costs one revision at most.
 func TestDamagedDefinitionIsWrittenAnew(t *testing.T) {
 	onBoth(t, func(w *world) {
 		r := w.server()
-		for _, name := range []string{"a", "broken", "z"} {
-			w.create(name)
-			w.push(r, name)
+		var all []string
+		for what, damage := range damages {
+			stays := strings.NewReplacer(" ", "-", ",", "").Replace(what)
+			edited, removed, removedLater := stays+"-edited", stays+"-removed", stays+"-removed-later"
+			names := []string{stays, edited, removed, removedLater}
+			all = append(all, names...)
+			for _, name := range names {
+				w.create(name)
+				w.push(r, name)
+			}
+			w.remove(removed)
+			w.push(r, removed)
+			for _, name := range names {
+				must(t, damage(t.Context(), w.rdb, w.hash(name)))
+			}
+			w.setMax(edited, 77)
+			w.remove(removedLater)
 		}
-		must(t, w.rdb.HSet(t.Context(), w.hash("broken"), "max", "banana").Err())
-		must(t, w.rdb.HSet(t.Context(), w.hash("z"), "mode", "off").Err())
 		w.repair(r)
 		w.requireEqual()
-	})
-}
-
-// Damage that no install can mend costs one revision at most, not one at every try.
-func TestDamageThatCannotBeMendedIsNotRaisedForEver(t *testing.T) {
-	onBoth(t, func(w *world) {
-		now := time.Now()
-		r := w.server(func(c *reconcile.Config) { c.Now = func() time.Time { return now } })
-		w.create("broken")
-		w.create("zebra")
-		w.push(r, "broken")
-		must(t, w.rdb.HSet(t.Context(), w.hash("broken"), "rev", "banana").Err())
-		for range 4 {
-			w.repair(r)
-			now = now.Add(time.Minute)
+		for _, name := range all {
+			if raised := w.raises(name); len(raised) > 1 {
+				t.Errorf("%s was raised %d times", name, len(raised))
+			}
 		}
-		if raised := w.raises("broken"); len(raised) > 1 {
-			t.Errorf("raised %d times", len(raised))
-		}
-		if s := r.Status(); s.State != reconcile.StateOK || s.Pending != 1 || !w.read("zebra").Present {
-			t.Errorf("status %+v", s)
-		}
-		must(t, w.rdb.Del(t.Context(), w.hash("broken")).Err()) // as the operator would
-		w.repair(r)
-		now = now.Add(time.Minute)
-		w.repair(r)
-		w.requireEqual()
 	})
 }
 

@@ -328,6 +328,8 @@ func difference(row model.SyncRow, found bucket.Installed, indexed []string) str
 		return "marked"
 	case row.InstalledRevision != row.Revision:
 		return fmt.Sprintf("installed %d of %d", row.InstalledRevision, row.Revision)
+	case found.Damaged || found.Unreadable:
+		return "damaged"
 	case row.Deleted && found.Present && !found.Tombstone:
 		return "still enforced though deleted"
 	case row.Deleted && slices.Contains(indexed, row.Name):
