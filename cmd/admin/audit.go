@@ -29,7 +29,8 @@ It reads the configured database, whose servers may go on meanwhile, or with --e
 neither database nor settings. A checkpoint from outside of the database (from the log, a webhook, or a file where you
 keep them) shows rows that were cut off at the end and a chain that was made anew; docs/audit.md tells how.
 
-Exit status: 0 the history is as it was written; 2 it is not; 1 it could not be verified.`,
+Exit status: 0 the history is as it was written; 2 it is not, or nothing shows that your key signed it; 1 it could not be
+verified.`,
 		Example: `  HEADGATE_MYSQL_DSN=… admin audit verify
   HEADGATE_MYSQL_DSN=… admin audit verify --checkpoint @/var/log/headgate.log --public-key audit.pub
   admin audit verify --export changes.jsonl --checkpoint 'headgate-checkpoint:1:…'

@@ -19,7 +19,7 @@ func main() {
 func run() int {
 	if err := root().ExecuteContext(untilSignal()); err != nil {
 		fmt.Fprintln(os.Stderr, "admin:", app.Explain(err))
-		if errors.Is(err, app.ErrTampered) {
+		if errors.Is(err, app.ErrTampered) || errors.Is(err, app.ErrUnvouched) {
 			return 2
 		}
 		return 1

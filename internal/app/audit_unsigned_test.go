@@ -27,7 +27,7 @@ func TestHistoryWhoseCheckpointsWereRemovedIsNotVouchedFor(t *testing.T) {
 
 	exec(t, dsn, "DELETE FROM audit_checkpoints")
 	report, err := VerifyAudit(t.Context(), cfg, quiet(), VerifyOptions{PublicKeys: []string{key}})
-	if !errors.Is(err, ErrTampered) || len(report.Faults) != 1 || report.Faults[0].Kind != audit.Unvouched || report.Faults[0].To != 5 {
+	if !errors.Is(err, ErrUnvouched) || len(report.Faults) != 1 || report.Faults[0].Kind != audit.Unvouched || report.Faults[0].To != 5 {
 		t.Errorf("with the key: %+v, %v", report, err)
 	}
 	if said := AuditSummary(report, VerifyOptions{}); !strings.Contains(said, "nothing shows that your key signed") {

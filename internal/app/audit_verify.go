@@ -21,6 +21,9 @@ import (
 // ErrTampered says that the history is not as it was written. The report tells what was found.
 var ErrTampered = errors.New("the history is not as it was written")
 
+// ErrUnvouched says that the rows follow from each other, and that nothing shows that the expected key signed them.
+var ErrUnvouched = errors.New("the history can't be relied on: its rows fit each other, but no signed checkpoint is there")
+
 // VerifyOptions say what "admin audit verify" looks at.
 type VerifyOptions struct {
 	Export      string         // a file of JSON Lines, "-" for Stdin; "": the configured database
@@ -33,7 +36,7 @@ type VerifyOptions struct {
 }
 
 // VerifyAudit looks for the first row of the history that is not as it was written. With a fault the error is
-// ErrTampered; any other error says why it could not be verified.
+// ErrTampered or ErrUnvouched; any other error says why it could not be verified.
 func VerifyAudit(ctx context.Context, cfg Config, log *slog.Logger, o VerifyOptions) (audit.Report, error) {
 	expect := audit.Expect{Filtered: o.Filtered}
 	var err error
@@ -53,10 +56,21 @@ func VerifyAudit(ctx context.Context, cfg Config, log *slog.Logger, o VerifyOpti
 	default:
 		report, err = verifyDatabase(ctx, cfg, log, o, expect, given)
 	}
-	if err == nil && !report.OK() {
-		err = ErrTampered
+	if err == nil {
+		err = verdict(report)
 	}
 	return report, err
+}
+
+func verdict(r audit.Report) error {
+	switch {
+	case r.OK():
+		return nil
+	case len(r.Faults) == 1 && r.Faults[0].Kind == audit.Unvouched:
+		return ErrUnvouched
+	default:
+		return ErrTampered
+	}
 }
 
 func verifyFile(o VerifyOptions, expect audit.Expect, given []audit.Checkpoint) (audit.Report, error) {
