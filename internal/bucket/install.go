@@ -43,7 +43,7 @@ type Installed struct {
 	Present       bool   // a definition, a tombstone or something of an unknown format is there
 	Tombstone     bool   // removed; only Name, Revision, Deployment and Damaged are set
 	UnknownFormat bool   // written by a version that this one does not understand; nothing else is set but Name
-	Unreadable    bool   // written by no version: it has no format, no owner, or no numbers; nothing else is set but Name, and Revision if it has one
+	Unreadable    bool   // written by no version: it has no format, no owner, or no numbers; nothing is set but Name, and Deployment and Revision if it tells them
 	Deployment    string // the deployment that installed it
 	Definition
 	Generation int64     // changes when the state started anew

@@ -124,7 +124,8 @@ func installedOf(name string, hash map[string]string) Installed {
 		in.readDefinition(&f)
 	}
 	if f.bad || in.Deployment == "" {
-		return Installed{Present: true, Unreadable: true, Definition: Definition{Name: name, Revision: in.Revision}}
+		known := Definition{Name: name, Revision: in.Revision}
+		return Installed{Present: true, Unreadable: true, Deployment: in.Deployment, Definition: known}
 	}
 	return in
 }

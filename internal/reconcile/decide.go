@@ -26,6 +26,8 @@ func decide(row model.SyncRow, found reading, deployment string) action {
 		return actUnknown
 	case found.alien:
 		return actAlien
+	case found.Unreadable && found.Deployment != "" && found.Deployment != deployment:
+		return actForeign
 	case found.Unreadable && row.InstalledRevision < row.Revision && found.Revision < row.Revision:
 		return actWrite // as far as can be told, this revision was never there
 	case found.Unreadable:

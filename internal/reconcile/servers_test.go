@@ -223,22 +223,30 @@ func TestForeignRedisIsRefusedUntilAdopted(t *testing.T) {
 	})
 }
 
-// A definition of another deployment in our own Redis is left alone, and only that bucket is held up.
+// A definition of another deployment in our own Redis is left alone, damaged or not, and only that bucket is held up.
 func TestForeignDefinitionIsLeftAlone(t *testing.T) {
 	onBoth(t, func(w *world) {
-		_, err := w.engine.Install(t.Context(), theirs("api"), bucket.InstallOptions{Deployment: "another-deployment"})
-		must(t, err)
 		r := w.server()
-		w.create("api")
+		for _, name := range []string{"api", "damaged"} {
+			_, err := w.engine.Install(t.Context(), theirs(name), bucket.InstallOptions{Deployment: "another-deployment"})
+			must(t, err)
+			w.create(name)
+		}
+		must(t, w.rdb.HSet(t.Context(), w.hash("damaged"), "max", "banana").Err())
 		w.create("mine")
 		w.repair(r)
-		if found := w.read("api"); found.Deployment != "another-deployment" || found.Revision != 7 {
-			t.Errorf("it was touched: %+v", found)
+		for _, name := range []string{"api", "damaged"} {
+			if found := w.read(name); found.Deployment != "another-deployment" || found.Revision != 7 {
+				t.Errorf("%s was touched: %+v", name, found)
+			}
+			if raised := w.raises(name); len(raised) != 0 {
+				t.Errorf("%s was raised: %+v", name, raised)
+			}
 		}
 		if !w.read("mine").Present {
 			t.Error("the other bucket was not installed")
 		}
-		if s := r.Status(); s.State != reconcile.StateOK || s.Pending != 1 {
+		if s := r.Status(); s.State != reconcile.StateOK || s.Pending != 2 {
 			t.Errorf("status %+v", s)
 		}
 	})
