@@ -6,6 +6,7 @@
 # Usage: scripts/deps.sh [mariadb|redis|chromium|cc|cjk-font|curl ...]     (default: all of them)
 #        scripts/deps.sh --packages      prints the Debian packages of all parts and installs nothing
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 wanted=("$@")
 [ ${#wanted[@]} -gt 0 ] || wanted=(mariadb redis chromium cc cjk-font curl)
@@ -17,7 +18,7 @@ present() {
   case "$1" in
     mariadb) [ -n "${HEADGATE_TEST_MYSQL_DSN:-}" ] || command -v mariadbd || command -v mysqld ;;
     redis) command -v redis-server ;; # always: fault tests stop and pause a server of their own
-    chromium) [ -n "${HEADGATE_TEST_CHROMIUM:-}" ] || command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    chromium) scripts/chromium.sh ;;
     curl) command -v curl ;;
     cc) command -v cc || command -v gcc || command -v clang ;;
     cjk-font) compgen -G '/usr/share/fonts/*/*/*CJK*' || compgen -G '/usr/share/fonts/*/*CJK*' || { command -v fc-list && [ -n "$(fc-list :lang=zh)" ]; } ;;
@@ -29,7 +30,7 @@ package() {
   case "$1" in
     mariadb) echo mariadb-server ;;
     redis) echo redis-server ;;
-    chromium) echo chromium ;;
+    chromium) echo chromium-headless-shell ;;
     cc) echo gcc libc6-dev ;;
     cjk-font) echo fonts-noto-cjk ;;
     curl) echo curl ;;
@@ -72,8 +73,15 @@ if [ ! -e "$policy" ]; then
   "${as_root[@]}" chmod 755 "$policy"
   trap '"${as_root[@]}" rm -f "$policy"' EXIT
 fi
+install() {
+  "${as_root[@]}" apt-get update -q || return
+  for i in "${!packages[@]}"; do # some distributions have only the whole browser
+    [ "${packages[i]}" != chromium-headless-shell ] || apt-cache show chromium-headless-shell >/dev/null || packages[i]=chromium
+  done
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${packages[@]}"
+}
 log=$(mktemp)
-if ! { "${as_root[@]}" apt-get update -q && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${packages[@]}"; } >"$log" 2>&1; then
+if ! install >"$log" 2>&1; then
   tail -n 20 "$log" >&2
   echo "deps: the installation failed (whole log: $log). By hand, as root: $manual" >&2
   exit 1

@@ -1,19 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { PlaywrightTestOptions, PlaywrightWorkerOptions } from '@playwright/test';
 
-/** The system's Chromium: HEADGATE_TEST_CHROMIUM, or the first one found on PATH. */
-function chromium(): string {
-  const named = process.env.HEADGATE_TEST_CHROMIUM;
-  if (named) return named;
-  for (const name of ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']) {
-    try {
-      return execFileSync('which', [name], { encoding: 'utf8' }).trim();
-    } catch {
-      // not this one
-    }
-  }
-  throw new Error('no Chromium found: install one, or name it in HEADGATE_TEST_CHROMIUM');
-}
+const chromium = execFileSync(new URL('../scripts/chromium.sh', import.meta.url), { encoding: 'utf8' }).trim();
 
 /** The address of a server that a variable of the environment names. */
 export function server(name: string): string {
@@ -34,7 +22,7 @@ export const use: Partial<PlaywrightTestOptions & PlaywrightWorkerOptions> = {
   screenshot: 'only-on-failure',
   trace: process.env.HEADGATE_E2E_TRACE ? 'retain-on-failure' : 'off', // it takes as long again as the tests
   launchOptions: {
-    executablePath: chromium(),
+    executablePath: chromium,
     args: [
       ...(root ? ['--no-sandbox'] : []), // Chromium's sandbox does not work for root
       '--disable-background-networking',

@@ -13,7 +13,7 @@ func TestEveryPartOfTheTestsHasItsPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"mariadb-server", "redis-server", "chromium", "gcc", "libc6-dev", "fonts-noto-cjk", "curl"}
+	want := []string{"mariadb-server", "redis-server", "chromium-headless-shell", "gcc", "libc6-dev", "fonts-noto-cjk", "curl"}
 	if got := strings.Fields(string(out)); !slices.Equal(got, want) {
 		t.Errorf("packages %v, want %v", got, want)
 	}

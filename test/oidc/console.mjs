@@ -6,19 +6,8 @@ import { execFileSync } from 'node:child_process';
 const [url, shots] = process.argv.slice(2);
 const { chromium } = createRequire(new URL('../../web/package.json', import.meta.url))('@playwright/test');
 
-function executablePath() {
-  if (process.env.HEADGATE_TEST_CHROMIUM) return process.env.HEADGATE_TEST_CHROMIUM;
-  for (const name of ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']) {
-    try {
-      return execFileSync('which', [name], { encoding: 'utf8' }).trim();
-    } catch {
-      // not this one
-    }
-  }
-  throw new Error('no Chromium found: install one, or name it in HEADGATE_TEST_CHROMIUM');
-}
-
-const browser = await chromium.launch({ executablePath: executablePath(), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+const executablePath = execFileSync(new URL('../../scripts/chromium.sh', import.meta.url), { encoding: 'utf8' }).trim();
+const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
 try {
   const page = await browser.newPage({ locale: 'en-US' });
   page.setDefaultTimeout(15_000);

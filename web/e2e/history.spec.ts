@@ -28,6 +28,7 @@ test('a bucket is compared, rolled back, deleted and restored', async ({ page, r
   await dialog.getByRole('button', { name: 'Roll back' }).click();
   await expect(page.getByText('Revision 3 is saved')).toBeVisible();
   await expect(page.getByRole('heading', { name: /Revision 3 · rolled back/ })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Roll back to revision 1' })).toBeFocused(); // where the dialog was opened
 
   // Which two are compared is in the URL.
   const compare = page.getByRole('region', { name: 'Compare two revisions' });
