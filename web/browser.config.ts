@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { PlaywrightTestOptions, PlaywrightWorkerOptions } from '@playwright/test';
 
-const chromium = execFileSync(new URL('../scripts/chromium.sh', import.meta.url), { encoding: 'utf8' }).trim();
+const chromium = execFileSync(fileURLToPath(new URL('../scripts/chromium.sh', import.meta.url)), { encoding: 'utf8' }).trim();
 
 /** The address of a server that a variable of the environment names. */
 export function server(name: string): string {

@@ -2,11 +2,12 @@
 // Ends with an error where a step does not come to what it should; leaves screenshots in the folder SHOTS.
 import { createRequire } from 'node:module';
 import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 
 const [url, shots] = process.argv.slice(2);
 const { chromium } = createRequire(new URL('../../web/package.json', import.meta.url))('@playwright/test');
 
-const executablePath = execFileSync(new URL('../../scripts/chromium.sh', import.meta.url), { encoding: 'utf8' }).trim();
+const executablePath = execFileSync(fileURLToPath(new URL('../../scripts/chromium.sh', import.meta.url)), { encoding: 'utf8' }).trim();
 const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
 try {
   const page = await browser.newPage({ locale: 'en-US' });
