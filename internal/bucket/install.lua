@@ -74,7 +74,7 @@ local function write(fields)
 end
 
 local d = redis.call('HMGET', key, 'fmt', 'dep', 'rev', 'gone', 'rid', 'head', 'shards')
-local fmt, owner, present_revision, gone, head = d[1], d[2], tonumber(d[3] or 0) or 0, d[4], d[6]
+local fmt, owner, present_revision, gone, head = d[1], d[2], revision_of(d[3]), d[4], d[6]
 if not algorithm or (fmt and fmt ~= FORMAT) then
   return {-4, 0, '', 0}
 end

@@ -307,6 +307,46 @@ func TestDamageIsOverwrittenWhole(t *testing.T) {
 	}
 }
 
+// TestAHistoryThatCannotBeReadCountsAsNotKept: callers are still decided, and granted no more than by the oldest rule left.
+func TestAHistoryThatCannotBeReadCountsAsNotKept(t *testing.T) {
+	damages := map[string]func(ctx context.Context, e *env, key string) error{
+		"no form": func(ctx context.Context, e *env, key string) error {
+			return e.rdb.HSet(ctx, key, "hist", "x;1,2").Err()
+		},
+		"gone": func(ctx context.Context, e *env, key string) error { return e.rdb.HDel(ctx, key, "hist").Err() },
+	}
+	for what, damage := range damages {
+		for _, algorithm := range []string{bucket.TokenBucket, bucket.FixedWindow, bucket.SlidingWindow, bucket.SlidingLog} {
+			t.Run(what+"/"+algorithm, func(t *testing.T) {
+				onBoth(t, func(t *testing.T, e *env) {
+					d := definition(10, 10, time.Hour)
+					d.Algorithm, d.Partition = algorithm, bucket.PartitionKey
+					e.install(t, d)
+					e.one(t, d, 4)
+					d.Revision, d.MaxPermits = 2, 20
+					if algorithm != bucket.TokenBucket {
+						d.Rate = 20
+					}
+					e.install(t, d)
+					check(t, damage(t.Context(), e, e.DefinitionKey(d.Name)))
+					if !e.read(t, d.Name).Damaged {
+						t.Error("the damage is not seen")
+					}
+					for _, key := range []string{"k", "never used"} {
+						reply := e.acquire(t, d, bucket.Entry{Permits: 1, Key: key})
+						if left := reply.Results[0].Remaining; left > 20 {
+							t.Errorf("%s has %d left", key, left)
+						}
+					}
+					d.Revision = 3
+					e.install(t, d)
+					expect(t, "damaged still", e.read(t, d.Name).Damaged, false)
+				})
+			})
+		}
+	}
+}
+
 // TestAHashWithoutAFormatTellsNoRevision: it keeps out neither an equal nor an older one, and is no loss that goes unseen.
 func TestAHashWithoutAFormatTellsNoRevision(t *testing.T) {
 	onBoth(t, func(t *testing.T, e *env) {

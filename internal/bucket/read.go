@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -117,7 +118,9 @@ func installedOf(name string, hash map[string]string) Installed {
 	}
 	f := fields{hash: hash}
 	in.Deployment = hash["dep"]
-	in.Revision = f.int("rev")
+	if in.Revision = f.int("rev"); in.Revision < 1 || in.Revision > revisionMax {
+		f.bad, in.Revision = true, 0
+	}
 	if in.Tombstone = hash["gone"] != ""; in.Tombstone {
 		in.Damaged = hash["head"] != format+" gone "+hash["rev"]
 	} else {
@@ -137,24 +140,41 @@ func (in *Installed) readDefinition(f *fields) {
 	d.Period = time.Duration(f.int("period")) * time.Microsecond
 	d.MaxWait = time.Duration(f.int("wait")) * time.Millisecond
 	d.Apps = f.apps()
-	in.readHead(hash["head"], hash["fast"])
+	in.readHead(hash["head"], hash["fast"], hash["hist"])
 }
 
 // readHead compares what the scripts act on with what the other fields tell.
-func (in *Installed) readHead(head, fast string) {
+func (in *Installed) readHead(head, fast, history string) {
 	facts, err := parseHead(head)
 	if err != nil {
 		in.Damaged = true
 		return
 	}
 	in.Generation = facts.Generation
-	if born, err := strconv.ParseInt(strings.Split(head, " ")[7], 10, 64); err == nil && born != 0 {
+	words := strings.Split(head, " ")
+	if born, err := strconv.ParseInt(words[7], 10, 64); err == nil && born != 0 {
 		in.Born = time.UnixMicro(born).UTC()
 	}
 	told := in.Facts()
 	told.Generation = facts.Generation
 	packed, _ := fastField(head, in.Apps)
-	in.Damaged = *told != *facts || fast != "" && fast != packed
+	in.Damaged = *told != *facts || fast != "" && fast != packed || words[15] != strconv.Itoa(olderRules(history))
+}
+
+var olderRule = regexp.MustCompile(`^\d+,\d+,\d+,\d+,\d+$`)
+
+// olderRules is how many rules a history keeps; -1 when one of them can't be read.
+func olderRules(history string) int {
+	if history == "" {
+		return 0
+	}
+	rules := strings.Split(history, ";")
+	for _, rule := range rules {
+		if !olderRule.MatchString(rule) {
+			return -1
+		}
+	}
+	return len(rules)
 }
 
 type fields struct {

@@ -20,7 +20,7 @@ if fmt and fmt ~= FORMAT then
 end
 local rid = '0'
 if fmt then
-  local owner, present_revision = d[2], tonumber(d[3] or 0) or 0
+  local owner, present_revision = d[2], revision_of(d[3])
   if owner and owner ~= deployment and not gone then
     return {-5, present_revision, owner, 0}
   end

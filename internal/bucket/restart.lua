@@ -14,7 +14,7 @@
 
 local key, deployment = KEYS[1], ARGV[1]
 local d = redis.call('HMGET', key, 'fmt', 'dep', 'rev', 'gone', 'head', 'loss')
-local fmt, revision = d[1], tonumber(d[3] or 0) or 0
+local fmt, revision = d[1], revision_of(d[3])
 if (fmt and fmt ~= FORMAT) or (not fmt and redis.call('EXISTS', key) == 1) then
   return {-4, 0, '', 0}
 end

@@ -8,21 +8,23 @@ end
 
 local RULE = '(%d+),(%d+),(%d+),(%d+),(%d+)'
 
+-- parse_rule(s): nil when it is none.
 local function parse_rule(s)
   local rid, at, num, den, max = string.match(s, '^' .. RULE .. '$')
-  return new_rule(tonumber(rid), tonumber(at), tonumber(num), tonumber(den), tonumber(max))
+  return rid and new_rule(tonumber(rid), tonumber(at), tonumber(num), tonumber(den), tonumber(max))
 end
 
 local function print_rule(r)
   return table.concat({dec(r.rid), dec(r.at), dec(r.num), dec(r.den), dec(r.max)}, ',')
 end
 
--- rules(def): every kept rule, oldest first, the present one last. Read at the first call; most decisions need none.
+-- rules(def): every kept rule, oldest first, the present one last. Read at the first call; most decisions need none. One that
+-- can't be read any more counts as one that is not kept.
 local function rules(def)
   if not def.rules then
     local list = {}
     if def.older ~= '0' then
-      for one in string.gmatch(def.hist or redis.call('HGET', def.key, 'hist'), '[^;]+') do
+      for one in string.gmatch(def.hist or redis.call('HGET', def.key, 'hist') or '', '[^;]+') do
         list[#list + 1] = parse_rule(one)
       end
     end
@@ -30,6 +32,12 @@ local function rules(def)
     def.rules = list
   end
   return def.rules
+end
+
+-- revision_of(text): the revision that a field tells; 0 where it tells none.
+local function revision_of(text)
+  local n = text and string.find(text, '^%d+$') and tonumber(text)
+  return n and n < EXACT and n or 0
 end
 
 -- print_head(d): the head of a definition {rev, shape, mode, fail, wait as text; gen, born, rule; older}.

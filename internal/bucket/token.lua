@@ -119,14 +119,17 @@ local function absent_after_edits(def, now)
   end
   local list = rules(def)
   local i = #list
-  repeat
+  while i > 1 do
     i = i - 1
     w, f = full_line(list[i], now)
     local ends = list[i + 1].at
     if w >= ends then
       w, f = ends, 0
     end
-  until i == 1 or w >= list[i].at
+    if w >= list[i].at then
+      break
+    end
+  end
   if i == 1 then
     local start = def.born
     if list[1].rid ~= def.gen then

@@ -75,10 +75,22 @@ var damages = map[string]func(ctx context.Context, rdb redis.Cmdable, key string
 	"no revision": func(ctx context.Context, rdb redis.Cmdable, key string) error {
 		return rdb.HSet(ctx, key, "rev", "banana").Err()
 	},
+	"a revision out of bounds": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HSet(ctx, key, "rev", "9007199254740993").Err()
+	},
+	"a revision for Lua alone": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HSet(ctx, key, "rev", "0x7fffffff").Err()
+	},
 	"no format": func(ctx context.Context, rdb redis.Cmdable, key string) error { return rdb.HDel(ctx, key, "fmt").Err() },
 	"no owner":  func(ctx context.Context, rdb redis.Cmdable, key string) error { return rdb.HDel(ctx, key, "dep").Err() },
 	"no head": func(ctx context.Context, rdb redis.Cmdable, key string) error {
 		return rdb.HDel(ctx, key, "head").Err()
+	},
+	"no history": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HDel(ctx, key, "hist").Err()
+	},
+	"a history of no form": func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HSet(ctx, key, "hist", "1,2,x").Err()
 	},
 	"another head": func(ctx context.Context, rdb redis.Cmdable, key string) error {
 		return rdb.HSet(ctx, key, "head", "2 x").Err()
@@ -110,6 +122,7 @@ func TestDamagedDefinitionIsWrittenAnew(t *testing.T) {
 			all = append(all, names...)
 			for _, name := range names {
 				w.create(name)
+				w.setMax(name, 9) // so that an older rule is kept
 				w.push(r, name)
 			}
 			w.remove(removed)
