@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/headgate/headgate/internal/audit"
 	"github.com/headgate/headgate/internal/auth"
 	"github.com/headgate/headgate/internal/model"
+	"github.com/headgate/headgate/internal/store"
 )
 
 // Ten thousand logins at once, half of them from one place: some passwords are tried, the rest is told to come back
@@ -20,8 +22,9 @@ func TestFloodOfLoginsIsTurnedAwayInBoundedMemory(t *testing.T) {
 	w := newWorld(t)
 	w.user(t, "ann", model.RoleMember)
 	log := slog.New(slog.DiscardHandler)
+	counted := &countedReads{Store: w.store}
 	s, err := auth.New(auth.Config{
-		Store: w.store, Keys: [][]byte{testKey(1)}, Hashing: auth.Hashing{MemoryKiB: 8 * 1024, Passes: 1, Threads: 1}, Recorder: audit.NewRecorder(w.store, w.time, log), Log: log, Now: w.time,
+		Store: counted, Keys: [][]byte{testKey(1)}, Hashing: auth.Hashing{MemoryKiB: 8 * 1024, Passes: 1, Threads: 1}, Recorder: audit.NewRecorder(w.store, w.time, log), Log: log, Now: w.time,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -61,12 +64,27 @@ func TestFloodOfLoginsIsTurnedAwayInBoundedMemory(t *testing.T) {
 	if ended[model.CodeUnauthorized] == 0 || ended[model.CodeTooMany] == 0 {
 		t.Errorf("ended as %v, want some of both", ended)
 	}
+	// Who is turned away costs the database nothing; some may wait for a hash in vain.
+	if read, made := counted.reads.Load(), s.Hashes()-before; read > 2*made+100 {
+		t.Errorf("%d users were read for %d hashes", read, made)
+	}
 	if most > mostMemory {
 		t.Errorf("the heap grew to %d MiB", most>>20)
 	}
 	if _, err := s.Login(t.Context(), "ann", password, auth.Client{Address: "203.0.113.9"}); err != nil {
 		t.Errorf("after the flood: %v", err)
 	}
+}
+
+// countedReads counts how often a user is read.
+type countedReads struct {
+	*store.Store
+	reads atomic.Int64
+}
+
+func (c *countedReads) User(ctx context.Context, name string) (model.User, error) {
+	c.reads.Add(1)
+	return c.Store.User(ctx, name)
 }
 
 // watchHeap sends the largest heap that it saw until over is closed.

@@ -60,34 +60,47 @@ func NewHasher(cost Hashing) *Hasher {
 	}
 }
 
-// turn waits until one more hash may run and returns what ends it. CodeTooMany when the queue is full or the wait
-// was too long.
-func (h *Hasher) turn(ctx context.Context) (func(), error) {
-	busy := &model.Error{
-		Code: model.CodeTooMany, Message: "too many logins at once; try again in a moment", RetryAfter: hashWait,
-	}
+// place is one among those that run or wait.
+type place struct{ h *Hasher }
+
+var errManyLogins = &model.Error{
+	Code: model.CodeTooMany, Message: "too many logins at once; try again in a moment", RetryAfter: hashWait,
+}
+
+// enter takes a place, to be left. It waits for nothing: CodeTooMany when the queue is full.
+func (h *Hasher) enter() (place, error) {
 	select {
 	case h.present <- struct{}{}:
+		return place{h}, nil
 	default:
-		return nil, busy
+		return place{}, errManyLogins
 	}
+}
+
+func (p place) leave() { <-p.h.present }
+
+// turn waits until one more hash may run and returns what ends it. CodeTooMany when the wait was too long.
+func (p place) turn(ctx context.Context) (func(), error) {
 	timeout := time.NewTimer(hashWait)
 	defer timeout.Stop()
 	select {
-	case h.running <- struct{}{}:
-		return func() { <-h.running; <-h.present }, nil
+	case p.h.running <- struct{}{}:
+		return func() { <-p.h.running }, nil
 	case <-ctx.Done():
-		<-h.present
 		return nil, ctx.Err()
 	case <-timeout.C:
-		<-h.present
-		return nil, busy
+		return nil, errManyLogins
 	}
 }
 
 // Hash encodes a password as a PHC string: $argon2id$v=19$m=…,t=…,p=…$salt$hash.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	done, err := h.turn(ctx)
+	p, err := h.enter()
+	if err != nil {
+		return "", err
+	}
+	defer p.leave()
+	done, err := p.turn(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -101,18 +114,18 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return encodePHC(h.cost, salt, sum), nil
 }
 
-// Verify tells whether the password made the hash. A hash that can't be read is an error, not a wrong password.
-func (h *Hasher) Verify(ctx context.Context, encoded, password string) (bool, error) {
+// verify tells whether the password made the hash. A hash that can't be read is an error, not a wrong password.
+func (p place) verify(ctx context.Context, encoded, password string) (bool, error) {
 	cost, salt, want, err := decodePHC(encoded)
 	if err != nil {
 		return false, err
 	}
-	done, err := h.turn(ctx)
+	done, err := p.turn(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer done()
-	h.made.Add(1)
+	p.h.made.Add(1)
 	got := argon2.IDKey([]byte(password), salt, cost.Passes, cost.MemoryKiB, cost.Threads, uint32(len(want))) //nolint:gosec // decodePHC bounds it
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
 }

@@ -17,6 +17,11 @@ const (
 // prove checks a name and a password. The refusal is for the history only; "" means that the person is who it says.
 // Whatever comes of it, exactly one hash is made, so that its time tells nothing.
 func (s *Service) prove(ctx context.Context, name, password string) (user model.User, refusal string, err error) {
+	queued, err := s.hasher.enter() // first, so that a flood does not keep everybody else from the database
+	if err != nil {
+		return user, "", err
+	}
+	defer queued.leave()
 	user, err = s.store.User(ctx, name)
 	unknown := model.CodeOf(err) == model.CodeNotFound
 	if err != nil && !unknown {
@@ -26,7 +31,7 @@ func (s *Service) prove(ctx context.Context, name, password string) (user model.
 	if unknown || none {
 		hash = s.decoy
 	}
-	right, err := s.hasher.Verify(ctx, hash, password)
+	right, err := queued.verify(ctx, hash, password)
 	switch {
 	case err != nil:
 		return user, "", err

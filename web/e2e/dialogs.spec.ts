@@ -154,10 +154,32 @@ test('a token is revoked by the address alone, also one that the list does not s
   }
 });
 
+const askWhy = (page: Page, question: Record<string, string>) =>
+  page.goto(`/people?open=${encodeURIComponent(`why:${new URLSearchParams(question).toString()}`)}`);
+
+test('of a disabled account it is said what it would lack or have if it were enabled', async () => {
+  const page = on('admin');
+  const name = `disabled-${stamp}`;
+  const account = { display_name: name, role: 'auditor' };
+  const made = await page.request.post('/api/v1/users', { data: { ...account, name, password: 'a password of a test' } });
+  expect(made.status(), await made.text()).toBe(201);
+  const disabled = await page.request.put(`/api/v1/users/${name}`, { headers: { 'If-Match': made.headers().etag ?? '' }, data: { ...account, disabled: true } });
+  expect(disabled.status(), await disabled.text()).toBe(200);
+  const answer = page.getByRole('dialog').getByRole('status');
+  for (const [action, would] of [
+    ['user.manage', 'Once the account is enabled, any of these would allow it'],
+    ['audit.read', 'Each of these would allow it if the account were enabled'],
+  ] as const) {
+    await askWhy(page, { user: name, action });
+    await expect(answer).toContainText('The account is disabled, so it can’t do anything.');
+    await expect(answer).toContainText(would);
+  }
+});
+
 test('a link that asks of what is not there says which part that is', async () => {
   const page = on('admin');
   const dialog = page.getByRole('dialog');
-  const ask = (question: Record<string, string>) => page.goto(`/people?open=${encodeURIComponent(`why:${new URLSearchParams(question).toString()}`)}`);
+  const ask = (question: Record<string, string>) => askWhy(page, question);
   await ask({ user: 'sam', action: 'no.such', object: 'x' });
   await expect(dialog.getByRole('status')).toHaveText('There is no action no.such. Choose one from the list.');
   await ask({ user: 'sam', action: 'bucket.edit', object: 'never-was' });

@@ -23,7 +23,9 @@ export function WhyAnswer(question: Question) {
       {why.through.length > 0 && (
         <Lines title={t(why.allowed ? 'why.through' : 'why.wouldThrough')} grounds={why.through} line={(one) => groundText(one, t)} />
       )}
-      {why.missing.length > 0 && <Lines title={t('why.missing')} grounds={why.missing} line={(one) => missingText(one, t)} />}
+      {why.missing.length > 0 && (
+        <Lines title={t(why.disabled ? 'why.wouldMissing' : 'why.missing')} grounds={why.missing} line={(one) => missingText(one, t)} />
+      )}
       {why.service && (
         <Text size="sm" c="dimmed">
           {t('why.service')}

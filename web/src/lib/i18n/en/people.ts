@@ -36,6 +36,7 @@ export const people = {
     through: 'Each of these allows it',
     wouldThrough: 'Each of these would allow it if the account were enabled',
     missing: 'Any of these would allow it',
+    wouldMissing: 'Once the account is enabled, any of these would allow it',
     ofApps: '{{ground}}: {{apps}}',
     anyApp: 'any app',
     by: '{{ground}}. {{users}} or a platform admin can grant it.',

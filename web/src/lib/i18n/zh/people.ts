@@ -38,6 +38,7 @@ export const people: typeof en = {
     through: '依据（任意一项即可）',
     wouldThrough: '若账户启用，依据为',
     missing: '具备以下任意一项即可',
+    wouldMissing: '账户启用后，具备以下任意一项即可',
     ofApps: '{{ground}}：{{apps}}',
     anyApp: '任意应用',
     by: '{{ground}}。{{users}} 或平台管理员可以授予。',
