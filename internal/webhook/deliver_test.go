@@ -248,12 +248,7 @@ func TestServersSideBySideTellEachChangeOnce(t *testing.T) {
 // A server that looked while it delivered does not go by what it read before that delivery was noted.
 func TestLookingDuringADeliveryRepeatsNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		arrived, release := make(chan struct{}, 10), make(chan struct{})
-		r := newReceiver(t, func(delivery) int {
-			arrived <- struct{}{}
-			<-release
-			return http.StatusOK
-		})
+		r, arrived, release := newHeldReceiver(t)
 		w.hook("hook", r.URL)
 		slow := &slowLooking{source: source{w.store}, read: make(chan struct{}), goOn: make(chan struct{})}
 		w.serve(func(c *webhook.Config) { c.Store = slow })
@@ -388,12 +383,7 @@ func TestEndpointIsGivenUpAfterThreeDaysAndStartedAgain(t *testing.T) {
 // An edit while a delivery is under way: what was noted of the old settings does not count for the new ones.
 func TestSettingBackDuringADeliveryIsNotLost(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		arrived, release := make(chan struct{}, 10), make(chan struct{})
-		r := newReceiver(t, func(delivery) int {
-			arrived <- struct{}{}
-			<-release
-			return http.StatusOK
-		})
+		r, arrived, release := newHeldReceiver(t)
 		ids := func() []int64 { return w.change(model.ActionLogin, 3) }
 		w.hook("hook", r.URL)
 		want := ids()

@@ -226,6 +226,17 @@ func newReceiver(t *testing.T, answer func(delivery) int) *receiver {
 	return r
 }
 
+// newHeldReceiver tells of each delivery as it arrives, and answers once release is closed.
+func newHeldReceiver(t *testing.T) (r *receiver, arrived <-chan struct{}, release chan<- struct{}) {
+	t.Helper()
+	came, goOn := make(chan struct{}, 10), make(chan struct{})
+	return newReceiver(t, func(delivery) int {
+		came <- struct{}{}
+		<-goOn
+		return http.StatusOK
+	}), came, goOn
+}
+
 func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
 	if !strings.HasPrefix(request.URL.Path, r.path) {
 		http.NotFound(w, request)
