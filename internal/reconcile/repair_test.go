@@ -67,45 +67,40 @@ func TestDriftIsMendedFieldByField(t *testing.T) {
 	})
 }
 
-// damages are what hands can do to a definition so that it can't be read, or not be decided by.
-var damages = map[string]func(ctx context.Context, rdb redis.Cmdable, key string) error{
-	"no number": func(ctx context.Context, rdb redis.Cmdable, key string) error {
-		return rdb.HSet(ctx, key, "max", "banana").Err()
-	},
-	"no revision": func(ctx context.Context, rdb redis.Cmdable, key string) error {
-		return rdb.HSet(ctx, key, "rev", "banana").Err()
-	},
-	"a revision out of bounds": func(ctx context.Context, rdb redis.Cmdable, key string) error {
-		return rdb.HSet(ctx, key, "rev", "9007199254740993").Err()
-	},
-	"a revision for Lua alone": func(ctx context.Context, rdb redis.Cmdable, key string) error {
-		return rdb.HSet(ctx, key, "rev", "0x7fffffff").Err()
-	},
-	"no format": func(ctx context.Context, rdb redis.Cmdable, key string) error { return rdb.HDel(ctx, key, "fmt").Err() },
-	"no owner":  func(ctx context.Context, rdb redis.Cmdable, key string) error { return rdb.HDel(ctx, key, "dep").Err() },
-	"no head": func(ctx context.Context, rdb redis.Cmdable, key string) error {
-		return rdb.HDel(ctx, key, "head").Err()
-	},
-	"no history": func(ctx context.Context, rdb redis.Cmdable, key string) error {
-		return rdb.HDel(ctx, key, "hist").Err()
-	},
-	"a history of no form": func(ctx context.Context, rdb redis.Cmdable, key string) error {
-		return rdb.HSet(ctx, key, "hist", "1,2,x").Err()
-	},
-	"another head": func(ctx context.Context, rdb redis.Cmdable, key string) error {
-		return rdb.HSet(ctx, key, "head", "2 x").Err()
-	},
-	"no longer all": func(ctx context.Context, rdb redis.Cmdable, key string) error {
-		return rdb.HDel(ctx, key, "max", "rev").Err()
-	},
-	"a newer revision, and no number": func(ctx context.Context, rdb redis.Cmdable, key string) error {
-		return rdb.HSet(ctx, key, "rev", "1000", "max", "banana").Err()
-	},
+// damage is what hands do to the hash of a definition.
+type damage func(ctx context.Context, rdb redis.Cmdable, key string) error
+
+func set(fields ...any) damage {
+	return func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HSet(ctx, key, fields...).Err()
+	}
+}
+
+func drop(fields ...string) damage {
+	return func(ctx context.Context, rdb redis.Cmdable, key string) error {
+		return rdb.HDel(ctx, key, fields...).Err()
+	}
+}
+
+// damages leave a definition that can't be read, or not be decided by.
+var damages = map[string]damage{
+	"no number":                       set("max", "banana"),
+	"no revision":                     set("rev", "banana"),
+	"a revision out of bounds":        set("rev", "9007199254740993"),
+	"a revision for Lua alone":        set("rev", "0x7fffffff"),
+	"a newer revision, and no number": set("rev", "1000", "max", "banana"),
+	"another head":                    set("head", "2 x"),
+	"a history of no form":            set("hist", "1,2,x"),
+	"no history":                      drop("hist"),
+	"no head":                         drop("head"),
+	"no format":                       drop("fmt"),
+	"no owner":                        drop("dep"),
+	"no longer all":                   drop("max", "rev"),
 	"made by hand": func(ctx context.Context, rdb redis.Cmdable, key string) error {
 		if err := rdb.Del(ctx, key).Err(); err != nil {
 			return err
 		}
-		return rdb.HSet(ctx, key, "max", "5", "mode", "off").Err()
+		return set("max", "5", "mode", "off")(ctx, rdb, key)
 	},
 }
 
