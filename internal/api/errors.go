@@ -121,11 +121,13 @@ func newProblem(ctx context.Context, code model.Code, detail string, fields ...m
 	for _, f := range fields[:min(len(fields), mostErrors)] {
 		p.Errors = append(p.Errors, clipped(f))
 	}
-	if code == model.CodeUnauthorized {
+	switch c := callOf(ctx); {
+	case code == model.CodeUnauthorized && c.viaToken:
+		p.headers.Set("WWW-Authenticate", `Bearer realm="headgate", error="invalid_token"`)
+	case code == model.CodeUnauthorized:
 		p.headers.Set("WWW-Authenticate", `Cookie realm="headgate"`)
-		if callOf(ctx).viaToken {
-			p.headers.Set("WWW-Authenticate", `Bearer realm="headgate", error="invalid_token"`)
-		}
+	case code == model.CodeTooMany && c.principal.Name == "":
+		p.headers.Set("Connection", "close") // in a flood of strangers, connections that wait for more are most of the memory
 	}
 	return p
 }

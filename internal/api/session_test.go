@@ -116,6 +116,9 @@ func TestLoginFloodIsAnswered429WithRetryAfter(t *testing.T) {
 	if err != nil || seconds < 1 || seconds > 15*60 || p.Code != model.CodeTooMany {
 		t.Errorf("Retry-After %q, code %s", a.header.Get("Retry-After"), p.Code)
 	}
+	if !a.last {
+		t.Error("the connection of a stranger who is to come back later is kept")
+	}
 	page, err := w.store.Changes(t.Context(), model.ChangeQuery{Action: model.ActionLoginRefused})
 	must(t, err)
 	if len(page.Items) != 6 || !strings.Contains(page.Items[0].Reason, "held off") {

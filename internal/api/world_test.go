@@ -295,6 +295,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	last   bool // the connection ends behind it
 }
 
 // do sends a request; a string is sent as it is, anything else as JSON. headers are name, value, name, value …
@@ -324,7 +325,7 @@ func (c *client) do(method, path string, body any, headers ...string) answer {
 	defer func() { _ = response.Body.Close() }()
 	raw, err := io.ReadAll(response.Body)
 	must(c.t, err)
-	return answer{response.StatusCode, response.Header, raw}
+	return answer{response.StatusCode, response.Header, raw, response.Close}
 }
 
 func (a answer) want(t *testing.T, status int) answer {

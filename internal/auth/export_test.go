@@ -12,6 +12,9 @@ func (l *LocalLimiter) Remembers() int {
 	return len(l.levels)
 }
 
+// Running is how many hashes are being made.
+func (h *Hasher) Running() int { return len(h.running) }
+
 // Verify tells whether a password made a hash, with a place of its own.
 func (h *Hasher) Verify(ctx context.Context, encoded, password string) (bool, error) {
 	p, err := h.enter()

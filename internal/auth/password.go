@@ -36,7 +36,7 @@ const (
 	hashBytes     = 32
 )
 
-// Bounds of the queue: with DefaultHashing the waiting cost nothing and the running at most 19 MiB a core.
+// Bounds of the queue: with DefaultHashing the waiting cost nothing and the running 19 MiB each.
 const (
 	hashQueue = 64              // how many may wait for their turn
 	hashWait  = 5 * time.Second // how long one waits
@@ -50,13 +50,14 @@ type Hasher struct {
 	present chan struct{} // running and waiting
 }
 
-// NewHasher makes a hasher that works on as many hashes at once as there are cores.
+// NewHasher makes a hasher that works on half as many hashes at once as there are cores, one at least: a flood of logins
+// leaves the other half to everybody else.
 func NewHasher(cost Hashing) *Hasher {
-	cores := runtime.GOMAXPROCS(0)
+	atOnce := max(1, runtime.GOMAXPROCS(0)/2)
 	return &Hasher{
 		cost:    cost,
-		running: make(chan struct{}, cores),
-		present: make(chan struct{}, cores+hashQueue),
+		running: make(chan struct{}, atOnce),
+		present: make(chan struct{}, atOnce+hashQueue),
 	}
 }
 

@@ -50,12 +50,13 @@ func TestDamagedOrDearHashIsRefusedWithoutHashing(t *testing.T) {
 	}
 }
 
-// A flood of logins is turned away once the queue is full; it neither hangs nor hashes all at once.
+// A flood of logins is turned away once the queue is full; it neither hangs nor hashes all at once, and leaves half of the
+// cores to everybody else.
 func TestFloodOfHashesIsTurnedAway(t *testing.T) {
 	h := auth.NewHasher(auth.Hashing{MemoryKiB: 16 * 1024, Passes: 4, Threads: 1})
 	flood := 200 + runtime.GOMAXPROCS(0)
 	var mu sync.Mutex
-	refused := 0
+	refused, atOnce := 0, 0
 	var wg sync.WaitGroup
 	start := make(chan struct{})
 	for range flood {
@@ -68,11 +69,18 @@ func TestFloodOfHashesIsTurnedAway(t *testing.T) {
 				mu.Lock()
 				refused++
 				mu.Unlock()
+				return
 			}
+			mu.Lock()
+			atOnce = max(atOnce, h.Running())
+			mu.Unlock()
 		})
 	}
 	close(start)
 	wg.Wait()
+	if most := max(1, runtime.GOMAXPROCS(0)/2); atOnce == 0 || atOnce > most {
+		t.Errorf("%d hashes were made at once, want %d at most", atOnce, most)
+	}
 	if refused == 0 || refused == flood {
 		t.Errorf("%d of %d were turned away", refused, flood)
 	}

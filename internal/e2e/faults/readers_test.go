@@ -36,7 +36,9 @@ func TestClientsThatNeverReadAreDroppedAndHoldUpNobody(t *testing.T) {
 		w.neverRead("/export/changes?format=jsonl")
 	}
 	testenv.Eventually(t, comeback, "the live streams are open", func() bool { return openStreams(t, debug) == streams })
-	testenv.Eventually(t, comeback, "no further export is let in", func() bool { return w.export() == "503" })
+	if said := w.export(); said != "503" {
+		t.Errorf("a further export is answered %q", said)
+	}
 	w.goesOn()
 	testenv.Eventually(t, comeback, "the live streams are ended", func() bool { return openStreams(t, debug) == 0 })
 	testenv.Eventually(t, comeback, "the exports are ended, and one that is read is whole", func() bool { return w.export() == "200, whole" })
@@ -62,7 +64,8 @@ func (w *world) crowd() (names []string) {
 	return names
 }
 
-// neverRead asks on a connection with the least buffers that the kernel gives, and reads nothing until the test ends.
+// neverRead asks on a connection with the least buffers that the kernel gives, sees that it is let in, and reads no more
+// until the test ends.
 func (w *world) neverRead(path string) {
 	w.Helper()
 	small := func(_, _ string, raw syscall.RawConn) (err error) {
@@ -85,6 +88,11 @@ func (w *world) neverRead(path string) {
 	must(w.T, err)
 	w.Cleanup(func() { _ = conn.Close() })
 	must(w.T, req.Write(conn))
+	must(w.T, conn.SetReadDeadline(time.Now().Add(comeback)))
+	status := make([]byte, len("HTTP/1.1 200"))
+	if _, err := io.ReadFull(conn, status); err != nil || string(status) != "HTTP/1.1 200" {
+		w.Fatalf("%s is answered %q, %v", path, status, err)
+	}
 }
 
 // export asks for the history, reads it to its end and says in short what came.
