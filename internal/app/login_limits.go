@@ -31,9 +31,10 @@ const (
 // are what holds while Redis gives no verdict (the buckets' failure policy local), so that the door is then neither open
 // nor locked. It asks the engine and not the SDK's client, for it gives attempts back that did not fail.
 type loginLimits struct {
-	engine *bucket.Engine
-	alone  *auth.LocalLimiter
-	log    *slog.Logger
+	engine   *bucket.Engine
+	alone    *auth.LocalLimiter
+	log      *slog.Logger
+	patience time.Duration // for one answer of Redis
 
 	targets    [len(auth.AttemptLimits)]atomic.Pointer[bucket.Target]
 	away       atomic.Int64 // Unix ns until when Redis is not asked
@@ -52,7 +53,7 @@ var _ auth.Limiter = (*loginLimits)(nil)
 
 // newLoginLimits makes the limiter and begins to install its buckets. engine is on the server's prefix with selfPrefix.
 func newLoginLimits(engine *bucket.Engine, log *slog.Logger) (*loginLimits, error) {
-	l := &loginLimits{engine: engine, alone: auth.NewLocalLimiter(time.Now), log: log}
+	l := &loginLimits{engine: engine, alone: auth.NewLocalLimiter(time.Now), log: log, patience: selfPatience}
 	for i, limit := range auth.AttemptLimits {
 		t, err := engine.Target(limit.Name, selfApp, nil)
 		if err != nil {
@@ -111,7 +112,7 @@ func (l *loginLimits) ask(ctx context.Context, keys [3]string) []bucket.Call {
 	if time.Now().UnixNano() < l.away.Load() || ctx.Err() != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), selfPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.patience)
 	defer cancel()
 	answer := make(chan []bucket.Call, 1)
 	go func() { answer <- l.learnAndAsk(ctx, keys) }() // go-redis may hold on for longer than the context

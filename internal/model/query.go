@@ -186,15 +186,11 @@ type Dirty struct {
 
 // SyncRow is what reconcile compares with Redis: one name, living or deleted.
 type SyncRow struct {
-	Name              string
-	Revision          int64
-	Deleted           bool
-	InstalledRevision int64     // the newest revision that Redis is known to have had; 0 = none
-	InstalledAt       time.Time // when it was found to have it; zero when not known
-	UpdatedAt         time.Time // when the present revision was made
-	Mark              int64     // of the outbox row; 0 = nothing is waiting
-	LastError         string    // why the last push of that mark failed; "" when it did not
-	Bucket            *Bucket   // nil when deleted
+	SyncHead
+	InstalledAt time.Time // when Redis was found to have the installed revision; zero when not known
+	UpdatedAt   time.Time // when the present revision was made
+	LastError   string    // why the last push of the mark failed; "" when it did not
+	Bucket      *Bucket   // nil when deleted
 }
 
 // RotateResult is the outcome of exchanging a session's refresh token.

@@ -5,15 +5,18 @@ import (
 	"time"
 )
 
-// SyncHead is what reconcile needs to know of a bucket that it need not compare: SyncRow without the bucket.
+// SyncHead is what reconcile needs to know of a bucket that it need not compare.
 type SyncHead struct {
 	Name              string
 	Revision          int64
 	Deleted           bool
 	Shards            int
-	InstalledRevision int64
-	Mark              int64
+	InstalledRevision int64 // the newest revision that Redis is known to have had; 0 = none
+	Mark              int64 // of the outbox row; 0 = nothing is waiting
 }
+
+// Settled tells whether Redis is known to have had the present revision, and nothing is waiting.
+func (h *SyncHead) Settled() bool { return h.Mark == 0 && h.InstalledRevision == h.Revision }
 
 // Installed says that Redis has a revision of a bucket, and which marking of the outbox that settles.
 type Installed struct {

@@ -32,7 +32,7 @@ func (r *Reconciler) bring(ctx context.Context, deployment string, names []strin
 		case !ok:
 			singles = append(singles, name)
 		case decide(row, found[i], deployment) == actKeep:
-			settled = settle(settled, model.SyncHead{Name: name, Revision: row.Revision, InstalledRevision: row.InstalledRevision, Mark: row.Mark})
+			settled = settle(settled, row.SyncHead)
 		case decide(row, found[i], deployment) == actWrite && isPlain(row, found[i]):
 			known := row.InstalledRevision > 0
 			lost[name] = known && !found[i].Present
@@ -52,6 +52,27 @@ func (r *Reconciler) bring(ctx context.Context, deployment string, names []strin
 		}
 	}
 	return found, each(ctx, append(singles, more...), alone)
+}
+
+// installGone installs those of some rows of which Redis, read after them, has nothing though it had the present revision: all
+// that is left of them to decide is whether they changed meanwhile, which the reading of their heads afterwards tells. It
+// returns the names of the others, and of those that could not be brought like this.
+func (r *Reconciler) installGone(ctx context.Context, deployment string, rows []model.SyncRow, found []reading) (others []string, err error) {
+	lost := map[string]bool{}
+	var installs []bucket.BatchInstall
+	for i, row := range rows {
+		if !found[i].Present && row.Settled() && isPlain(row, found[i]) {
+			lost[row.Name] = true
+			installs = append(installs, bucket.BatchInstall{Definition: definitionOf(row.Bucket), Lost: true})
+		} else {
+			others = append(others, row.Name)
+		}
+	}
+	alone, settled, err := r.installAll(ctx, deployment, installs, lost, true)
+	if err == nil && len(settled) > 0 {
+		err = r.store.MarkInstalledAll(ctx, settled)
+	}
+	return append(others, alone...), err
 }
 
 // isPlain tells whether a bucket stands in one place, and stood in no more.
@@ -95,7 +116,7 @@ func (r *Reconciler) installAll(ctx context.Context, deployment string, installs
 
 // settle adds a bucket that Redis has at the head's revision, unless the database knows that.
 func settle(list []model.Installed, head model.SyncHead) []model.Installed {
-	if head.Mark == 0 && head.InstalledRevision == head.Revision {
+	if head.Settled() {
 		return list
 	}
 	return append(list, model.Installed{Name: head.Name, Revision: head.Revision, Mark: head.Mark})

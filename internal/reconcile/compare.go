@@ -102,13 +102,11 @@ func (r *Reconciler) Differences(ctx context.Context, differs func(Comparison)) 
 		if len(rows) == 0 {
 			break
 		}
-		names := make([]string, len(rows))
-		for i, row := range rows {
-			names[i] = row.Name
+		for _, row := range rows {
 			delete(indexed, row.Name)
 		}
-		after = names[len(names)-1]
-		found, err := r.read(ctx, names...)
+		after = rows[len(rows)-1].Name
+		found, err := r.read(ctx, namesOf(rows)...)
 		if err != nil {
 			return nil, err
 		}

@@ -202,7 +202,7 @@ func (r *Reconciler) raise(ctx context.Context, row model.SyncRow, found reading
 // settle notes in the database that Redis has the row's revision.
 func (r *Reconciler) settle(ctx context.Context, row model.SyncRow, done outcome) (outcome, error) {
 	done.revision = row.Revision
-	if row.Mark == 0 && row.InstalledRevision == row.Revision {
+	if row.Settled() {
 		return done, nil
 	}
 	return done, r.store.MarkInstalled(ctx, row.Name, row.Revision, row.Mark)
@@ -222,7 +222,7 @@ func (r *Reconciler) noteFailure(ctx context.Context, name string, attempts int,
 		return state, false
 	}
 	state.InstalledRevision = row.InstalledRevision
-	if row.Mark == 0 && row.InstalledRevision == row.Revision {
+	if row.Settled() {
 		return model.SyncState{InstalledRevision: row.Revision}, true
 	}
 	if attempts == 0 {

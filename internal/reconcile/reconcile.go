@@ -31,8 +31,6 @@ type Store interface {
 	SyncRows(ctx context.Context, after string, limit int) ([]model.SyncRow, error)
 	// SyncRowsOf reads the rows of some names, by name.
 	SyncRowsOf(ctx context.Context, names []string) (map[string]model.SyncRow, error)
-	// SyncHeads is SyncRows without the buckets.
-	SyncHeads(ctx context.Context, after string, limit int) ([]model.SyncHead, error)
 	// SyncHeadsOf reads the heads of some names, by name.
 	SyncHeadsOf(ctx context.Context, names []string) (map[string]model.SyncHead, error)
 	// MarkInstalledAll is MarkInstalled for many buckets.

@@ -19,21 +19,18 @@ func (r *Reconciler) repair(ctx context.Context, deployment string) error {
 
 // repairPage compares some rows. It writes nothing for those that are equal.
 func (r *Reconciler) repairPage(ctx context.Context, deployment string, p page) error {
-	names := make([]string, len(p.rows))
-	for i, row := range p.rows {
-		names[i] = row.Name
-	}
-	found, err := r.read(ctx, names...)
+	found, err := r.read(ctx, namesOf(p.rows)...)
 	if err != nil {
 		return err
 	}
-	var wrong []string
+	var wrong []model.SyncRow
+	var had []reading // of the wrong ones
 	var unlisted []bucket.BatchInstall
 	for i, row := range p.rows {
 		switch {
 		case row.Mark != 0:
 		case decide(row, found[i], deployment) != actKeep:
-			wrong = append(wrong, row.Name)
+			wrong, had = append(wrong, row), append(had, found[i])
 		case p.listed[i] == row.Deleted:
 			if !row.Deleted {
 				unlisted = append(unlisted, bucket.BatchInstall{Definition: definitionOf(row.Bucket)})
@@ -45,12 +42,24 @@ func (r *Reconciler) repairPage(ctx context.Context, deployment string, p page) 
 	if err := r.reindexAll(ctx, deployment, unlisted); err != nil {
 		return err
 	}
-	mend := func(ctx context.Context, name string) error { return r.mend(ctx, deployment, name) }
-	if len(wrong) < batchFrom {
-		return each(ctx, wrong, mend)
+	names, err := r.installGone(ctx, deployment, wrong, had)
+	if err != nil {
+		return err
 	}
-	_, err = r.bring(ctx, deployment, wrong, true, mend)
+	mend := func(ctx context.Context, name string) error { return r.mend(ctx, deployment, name) }
+	if len(names) < batchFrom {
+		return each(ctx, names, mend)
+	}
+	_, err = r.bring(ctx, deployment, names, true, mend)
 	return err
+}
+
+func namesOf(rows []model.SyncRow) []string {
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = row.Name
+	}
+	return names
 }
 
 // mend pushes a bucket that Redis was found to differ in. It is marked first, so that people see it as pending for as

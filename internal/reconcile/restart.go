@@ -38,17 +38,17 @@ func (r *Reconciler) lossOf(head model.SyncHead, lost []*mark) (l loss, ok bool)
 // definitions. It stops when another server has done so: the marks then stand again.
 func (r *Reconciler) restartLost(ctx context.Context, deployment string, lost []*mark) error {
 	before, after := r.Status(), ""
-	next := func(ctx context.Context) ([]model.SyncHead, bool, error) {
-		heads, err := r.store.SyncHeads(ctx, after, rowPage)
-		if err != nil || len(heads) == 0 {
+	next := func(ctx context.Context) ([]model.SyncRow, bool, error) {
+		rows, err := r.store.SyncRows(ctx, after, rowPage)
+		if err != nil || len(rows) == 0 {
 			return nil, false, err
 		}
-		after = heads[len(heads)-1].Name
+		after = rows[len(rows)-1].Name
 		still, err := r.stillLost(ctx, lost)
-		return heads, still, err
+		return rows, still, err
 	}
-	err := inBatches(ctx, next, func(ctx context.Context, heads []model.SyncHead) error {
-		return r.restartPage(ctx, deployment, heads, lost)
+	err := inBatches(ctx, next, func(ctx context.Context, rows []model.SyncRow) error {
+		return r.restartPage(ctx, deployment, rows, lost)
 	})
 	if err != nil {
 		return err
@@ -62,20 +62,23 @@ func (r *Reconciler) restartLost(ctx context.Context, deployment string, lost []
 // restartPage brings those of some buckets of which something was lost, and restarts what was there of them, even if they
 // could not be brought. A definition that was lost is born anew by its install; the engine leaves alone what began after
 // the last mark, for that was restarted or installed since the loss, by an earlier try, another server or a save.
-func (r *Reconciler) restartPage(ctx context.Context, deployment string, heads []model.SyncHead, lost []*mark) error {
-	var names []string
+func (r *Reconciler) restartPage(ctx context.Context, deployment string, rows []model.SyncRow, lost []*mark) error {
 	losses := map[string]loss{}
-	for _, head := range heads {
-		if l, ok := r.lossOf(head, lost); ok {
-			names, losses[head.Name] = append(names, head.Name), l
-		}
+	rows = slices.DeleteFunc(rows, func(row model.SyncRow) bool {
+		l, ok := r.lossOf(row.SyncHead, lost)
+		losses[row.Name] = l
+		return !ok
+	})
+	found, err := r.read(ctx, namesOf(rows)...)
+	if err != nil {
+		return err
 	}
-	if len(names) == 0 {
-		return nil
+	names, err := r.installGone(ctx, deployment, rows, found)
+	if err != nil {
+		return err
 	}
 	push := func(ctx context.Context, name string) error { return r.pushInPass(ctx, deployment, name, 0, true) }
-	found, err := r.bring(ctx, deployment, names, true, push)
-	if err != nil {
+	if found, err = r.bring(ctx, deployment, names, true, push); err != nil {
 		return err
 	}
 	var restarts []bucket.BatchRestart

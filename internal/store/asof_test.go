@@ -71,7 +71,7 @@ func (h *history) step() {
 	ctx, name, app := h.t.Context(), h.pick("a", "b", "c"), h.pick("pay", "ship")
 	row, err := h.s.SyncRow(ctx, name)
 	if err != nil {
-		row = model.SyncRow{Deleted: true}
+		row = model.SyncRow{SyncHead: model.SyncHead{Deleted: true}}
 	}
 	switch h.rng.IntN(12) {
 	case 0:

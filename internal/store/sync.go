@@ -108,8 +108,11 @@ func syncRows(db *gorm.DB, rows []bucketRow) ([]model.SyncRow, error) {
 	}
 	for i := range rows {
 		r := &rows[i]
-		out[i] = model.SyncRow{Name: r.Name, Revision: r.Revision, Deleted: r.Deleted, InstalledRevision: r.InstalledRevision, Mark: lists.outbox[r.ID].Mark,
-			LastError: lists.outbox[r.ID].LastError, UpdatedAt: r.UpdatedAt.UTC()}
+		waits := lists.outbox[r.ID]
+		head := model.SyncHead{
+			Name: r.Name, Revision: r.Revision, Deleted: r.Deleted, Shards: r.Shards, InstalledRevision: r.InstalledRevision, Mark: waits.Mark,
+		}
+		out[i] = model.SyncRow{SyncHead: head, LastError: waits.LastError, UpdatedAt: r.UpdatedAt.UTC()}
 		if r.InstalledAt != nil {
 			out[i].InstalledAt = r.InstalledAt.UTC()
 		}

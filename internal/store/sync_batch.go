@@ -10,18 +10,6 @@ import (
 	"github.com/headgate/headgate/internal/model"
 )
 
-// SyncHeads reads up to limit (1..5000) rows with names after the given one, in the order of their names; "" starts.
-func (s *Store) SyncHeads(ctx context.Context, after string, limit int) ([]model.SyncHead, error) {
-	var heads []model.SyncHead
-	err := s.readOne(ctx, func(db *gorm.DB) error {
-		return syncHeads(db).Where("buckets.name > ?", after).Order("buckets.name").Limit(min(max(limit, 1), headsBound)).Scan(&heads).Error
-	})
-	return heads, err
-}
-
-// headsBound bounds one reading of SyncHeads, in rows.
-const headsBound = 5000
-
 // SyncHeadsOf reads the rows of some names, by name; names that never existed are left out.
 func (s *Store) SyncHeadsOf(ctx context.Context, names []string) (map[string]model.SyncHead, error) {
 	byName := make(map[string]model.SyncHead, len(names))

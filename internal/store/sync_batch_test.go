@@ -48,8 +48,8 @@ func TestManyInstallsAreSettledAsOneByOne(t *testing.T) {
 	})
 }
 
-// Pages of heads hold every name once, and rows by name are those of the walk over all.
-func TestHeadsAndRowsOfManyNames(t *testing.T) {
+// Pages of rows hold every name once, and rows by name are those of the walk over all.
+func TestRowsOfManyNames(t *testing.T) {
 	onBoth(t, func(t *testing.T, d database) {
 		s := d.migrated(t)
 		people(t, s, "alice")
@@ -60,14 +60,14 @@ func TestHeadsAndRowsOfManyNames(t *testing.T) {
 		must(s.DeleteBucket(t.Context(), names[3], 1, byAlice))(t)
 		var walked []string
 		for after := ""; ; after = walked[len(walked)-1] {
-			heads := must(s.SyncHeads(t.Context(), after, 3))(t)
-			if len(heads) == 0 {
+			rows := must(s.SyncRows(t.Context(), after, 3))(t)
+			if len(rows) == 0 {
 				break
 			}
-			for _, h := range heads {
-				walked = append(walked, h.Name)
-				if h.Deleted != (h.Name == names[3]) {
-					t.Errorf("head %+v", h)
+			for _, row := range rows {
+				walked = append(walked, row.Name)
+				if row.Deleted != (row.Name == names[3]) || row.Shards != 1 {
+					t.Errorf("row %+v", row)
 				}
 			}
 		}
