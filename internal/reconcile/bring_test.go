@@ -37,30 +37,63 @@ func TestLateCrowdEndsRight(t *testing.T) {
 	onBoth(t, func(w *world) {
 		names := w.crowd(12)
 		w.edit(names[7], func(d *model.Definition) { d.Partition, d.Shards = model.PartitionKey, 3 })
-		second := w.server()
-		late := w.held(func() {
-			w.setMax(names[0], 99)
-			w.push(second, names[0])
-			w.setMax(names[1], 98) // committed, and its own push never came
-			w.remove(names[2])
-			w.push(second, names[2])
-			w.remove(names[3])
-			w.create(names[3])
-			w.push(second, names[3])
-			w.push(second, names[4])
-			w.remove(names[5])
-		})
-		w.repair(late)
-		w.requireEqual()
-		for _, name := range names {
-			if raised := w.raises(name); len(raised) != 0 {
-				t.Errorf("%s: a push in flight was taken for a restored database: %+v", name, raised)
-			}
-		}
+		w.repair(w.held(func() { w.meanwhile(names) }))
+		w.endsRight(names)
 		if got := w.repairs(); len(got) != 0 {
 			t.Errorf("edits are no repairs: %+v", got)
 		}
 	})
+}
+
+// So it is where Redis lost what it had, whoever notices it.
+func TestLateCrowdAfterALossEndsRight(t *testing.T) {
+	notice := map[string]func(w *world, names []string){
+		"by its mark": func(w *world, _ []string) { w.flush() },
+		"by the comparison": func(w *world, names []string) {
+			for _, name := range names {
+				must(w.T, w.rdb.Del(w.Context(), w.hash(name)).Err())
+			}
+		},
+	}
+	for how, lose := range notice {
+		t.Run(how, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				names := w.crowd(12)
+				w.edit(names[7], func(d *model.Definition) { d.Partition, d.Shards = model.PartitionKey, 3 })
+				w.repair(w.server())
+				lose(w, names)
+				w.repair(w.held(func() { w.meanwhile(names) }))
+				w.endsRight(names)
+			})
+		})
+	}
+}
+
+// meanwhile does to a crowd what another server does while one is late.
+func (w *world) meanwhile(names []string) {
+	w.Helper()
+	second := w.server()
+	w.setMax(names[0], 99)
+	w.push(second, names[0])
+	w.setMax(names[1], 98) // committed, and its own push never came
+	w.remove(names[2])
+	w.push(second, names[2])
+	w.remove(names[3])
+	w.create(names[3])
+	w.push(second, names[3])
+	w.push(second, names[4])
+	w.remove(names[5])
+}
+
+// endsRight fails the test unless Redis has what the database has, and no revision was raised for it.
+func (w *world) endsRight(names []string) {
+	w.Helper()
+	w.requireEqual()
+	for _, name := range names {
+		if raised := w.raises(name); len(raised) != 0 {
+			w.Errorf("%s: a push in flight was taken for a restored database: %+v", name, raised)
+		}
+	}
 }
 
 // Many lost definitions come back together, born now, and the history has one row for them all; a few have a row each.
