@@ -50,11 +50,11 @@ var (
 	}
 	// installScripts carry the definition's algorithm alone: what an earlier one left is of another generation.
 	installScripts = map[string]*script{
-		TokenBucket:   compose(common+" token", someAlgorithms+"{token_bucket = token}", "install"),
-		FixedWindow:   compose(common+" window fixed", someAlgorithms+"{fixed_window = fixed}", "install"),
-		SlidingWindow: compose(common+" window sliding", someAlgorithms+"{sliding_window = sliding}", "install"),
-		SlidingLog:    compose(common+" window log", someAlgorithms+"{sliding_log = log}", "install"),
-		Concurrency:   compose(common, someAlgorithms+"{concurrency = {}}", "install"),
+		TokenBucket:   compose("install_new "+common+" token", someAlgorithms+"{token_bucket = token}", "install"),
+		FixedWindow:   compose("install_new "+common+" window fixed", someAlgorithms+"{fixed_window = fixed}", "install"),
+		SlidingWindow: compose("install_new "+common+" window sliding", someAlgorithms+"{sliding_window = sliding}", "install"),
+		SlidingLog:    compose("install_new "+common+" window log", someAlgorithms+"{sliding_log = log}", "install"),
+		Concurrency:   compose("install_new "+common, someAlgorithms+"{concurrency = {}}", "install"),
 	}
 	leaseScript   = compose(common, "", "lease")
 	removeScript  = compose(common, "", "remove")

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -121,23 +123,55 @@ func loadLists(db *gorm.DB, ids []int64) (*bucketLists, error) {
 	return l, nil
 }
 
-// loadNames reads the names that a link table gives to each bucket, sorted.
+// loadNames reads the names that a link table gives to each bucket, sorted. It asks for the links and for the names that they
+// lead to, and joins them here: asked for both at once, MariaDB may go through all links of every name, as its statistics stand.
 func loadNames(db *gorm.DB, link, target, column string, ids []int64) (map[int64][]string, error) {
-	var rows []struct {
-		BucketID int64
-		Name     string
+	links, err := linksOf(db, link, column, ids)
+	if err != nil || len(links) == 0 {
+		return nil, err
 	}
-	err := db.Table(link).Select(link+".bucket_id, "+target+".name").
-		Joins("JOIN "+target+" ON "+target+".id = "+link+"."+column).
-		Where(link+".bucket_id IN ?", ids).Order(target + ".name").Scan(&rows).Error
+	targets := map[int64]string{}
+	for _, l := range links {
+		targets[l.target] = ""
+	}
+	var found []struct {
+		ID   int64
+		Name string
+	}
+	if err := db.Table(target).Select("id", "name").Where("id IN ?", slices.Collect(maps.Keys(targets))).Scan(&found).Error; err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		targets[f.ID] = f.Name
+	}
+	names := make(map[int64][]string, len(ids))
+	for _, l := range links {
+		names[l.bucket] = append(names[l.bucket], targets[l.target])
+	}
+	for _, list := range names {
+		slices.Sort(list)
+	}
+	return names, nil
+}
+
+// bucketLink is one row of a table that links buckets to something else, by their ids.
+type bucketLink struct{ bucket, target int64 }
+
+func linksOf(db *gorm.DB, table, column string, ids []int64) ([]bucketLink, error) {
+	rows, err := db.Table(table).Select("bucket_id", column).Where("bucket_id IN ?", ids).Rows()
 	if err != nil {
 		return nil, err
 	}
-	names := map[int64][]string{}
-	for _, row := range rows {
-		names[row.BucketID] = append(names[row.BucketID], row.Name)
+	defer func() { _ = rows.Close() }()
+	var links []bucketLink
+	for rows.Next() {
+		var l bucketLink
+		if err := rows.Scan(&l.bucket, &l.target); err != nil {
+			return nil, err
+		}
+		links = append(links, l)
 	}
-	return names, nil
+	return links, rows.Err()
 }
 
 // loadBuckets completes rows to buckets, in their order.
