@@ -134,19 +134,23 @@ func loadNames(db *gorm.DB, link, target, column string, ids []int64) (map[int64
 	for _, l := range links {
 		targets[l.target] = ""
 	}
-	var found []struct {
-		ID   int64
-		Name string
-	}
-	if err := db.Table(target).Select("id", "name").Where("id IN ?", slices.Collect(maps.Keys(targets))).Scan(&found).Error; err != nil {
-		return nil, err
-	}
-	for _, f := range found {
-		targets[f.ID] = f.Name
+	for page := range slices.Chunk(slices.Collect(maps.Keys(targets)), syncBound) {
+		var found []struct {
+			ID   int64
+			Name string
+		}
+		if err := db.Table(target).Select("id", "name").Where("id IN ?", page).Scan(&found).Error; err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			targets[f.ID] = f.Name
+		}
 	}
 	names := make(map[int64][]string, len(ids))
 	for _, l := range links {
-		names[l.bucket] = append(names[l.bucket], targets[l.target])
+		if name := targets[l.target]; name != "" { // else it went between the two readings
+			names[l.bucket] = append(names[l.bucket], name)
+		}
 	}
 	for _, list := range names {
 		slices.Sort(list)
