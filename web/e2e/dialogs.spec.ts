@@ -95,6 +95,7 @@ for (const { who, at, by, open, field, curl } of asking) {
     expect(await copied(page)).toMatch(curl);
     await page.keyboard.press('Escape');
     await question.getByRole('button', { name: 'Stay here' }).click();
+    await expect(question).toHaveCount(0); // it fades; asked again before it is gone, it is made anew under the next click
     await expect(dialog.getByRole('textbox', { name: field })).toHaveValue('half a sentence');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await question.getByRole('button', { name: 'Leave' }).click();

@@ -94,6 +94,7 @@ test('unsaved input is not left behind unasked', async ({ page }) => {
   await rate(page).fill('25');
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Apps' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(rate(page)).toHaveValue('25');
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Apps' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
