@@ -166,8 +166,8 @@ func TestLocalKeepsKeysApart(t *testing.T) {
 	}
 }
 
-// scheduling is how much later than its deadline a call may return on a busy machine; what it must not wait for takes longer.
-const scheduling = time.Second
+// scheduling is how much later than the deadline a call may return on a busy machine.
+const scheduling = 150 * time.Millisecond
 
 // With go-redis's default options a stopped Redis holds a call for seconds; the SDK's deadline must not depend on them.
 func TestTheDeadlineHoldsWhileRedisIsPausedWhateverGoRedisIsSetTo(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 const (
 	// busy is how long a busy machine that runs the tests may take for what is quick else.
-	busy = time.Second
+	busy = 250 * time.Millisecond
 	// untroubled is the patience of servers whose Redis is well: however slow the machine is, its verdicts count.
 	untroubled = time.Minute
 )
